@@ -237,7 +237,7 @@ INSTALLED_DATA := \
 	apparmor/nfdnsd:$(sysconfdir)/apparmor.d:nfdnsd \
 	apparmor/nfdns-feed:$(sysconfdir)/apparmor.d:nfdns-feed \
 	systemd/nfdnsd.service:$(unitdir):nfdnsd.service \
-	systemd/nfdns-feed.service:$(unitdir):nfdns-feed.service \
+	systemd/nfdns-feed@.service:$(unitdir):nfdns-feed@.service \
 	systemd/nfdns-feed-renew.path:$(unitdir):nfdns-feed-renew.path \
 	systemd/nfdns-feed-renew.service:$(unitdir):nfdns-feed-renew.service \
 	systemd/nfdns-metrics.socket:$(unitdir):nfdns-metrics.socket \

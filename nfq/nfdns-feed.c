@@ -14,12 +14,12 @@
 #include "resolver/version.h"
 
 static const char usage[] =
-    "usage: nfdns-feed [-c FILE] [-t]\n"
+    "usage: nfdns-feed [-t] -c FILE\n"
     "\n"
-    "Receives mesh tables from control planes and keeps them for nfdnsd.  Runs\n"
-    "in the foreground until SIGTERM; SIGHUP reads the configuration again.\n"
+    "Receives a mesh table from a control plane and keeps it for nfdnsd.  Runs in\n"
+    "the foreground until SIGTERM; SIGHUP reads the configuration again.\n"
     "\n"
-    "  -c, --config FILE   configuration (default " FEED_CONFIG_DEFAULT_PATH ")\n"
+    "  -c, --config FILE   configuration, NAME.conf for the feed NAME\n"
     "  -t, --test          check the configuration, and end: exit code 0 if it\n"
     "                      is valid, 4 if not\n"
     "  -d, --defaults      print every option with its meaning and default\n"
@@ -44,8 +44,8 @@ static int
 run(const char *path, bool test)
 {
 	struct diag diag = DIAG_INIT;
-	struct feeds_config *config;
-	int error = feed_config_load(&config, path, &diag);
+	struct feed_conf *config;
+	int error = feed_conf_load(&config, path, &diag);
 
 	if (error == 0 && access(config->state_dir, W_OK | X_OK) < 0)
 		diag_add(&diag, DIAG_WARNING, path, 0, "state_dir %s: %s: this "
@@ -59,9 +59,8 @@ run(const char *path, bool test)
 	if (error < 0)
 		return EXIT_INVALID;
 	if (test) {
-		(void)printf("valid: %zu feed%s\n", config->feed_count,
-		    config->feed_count == 1 ? "" : "s");
-		feed_config_free(config);
+		(void)printf("valid: feed \"%s\"\n", config->feed.name);
+		feed_conf_free(config);
 		return EXIT_OK;
 	}
 	log_set_level(config->log_level);
@@ -71,7 +70,7 @@ run(const char *path, bool test)
 int
 main(int argc, char **argv)
 {
-	const char *path = FEED_CONFIG_DEFAULT_PATH;
+	const char *path = NULL;
 	bool test = false;
 	int option, code;
 
@@ -85,11 +84,15 @@ main(int argc, char **argv)
 			test = true;
 			break;
 		case 'd':
-			feed_config_print_defaults(stdout);
+			feed_conf_print_defaults(stdout);
 			return EXIT_OK;
 		}
 	}
 	if (option == OPTIONS_EXIT)
 		return code;
-	return run(path, test);
+	if (path != NULL)
+		return run(path, test);
+	(void)fputs("nfdns-feed: name the file of the feed with -c, as /etc/nfdns/"
+	    "feeds.d/mesh.conf\n", stderr);
+	return EXIT_USAGE;
 }

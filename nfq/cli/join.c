@@ -60,6 +60,7 @@ struct choice {
 	bool role;			/* only goes alone */
 	long wait;			/* seconds; -1: not said */
 	const char *namespaces[MAX_NAMESPACES];
+	char unit[JOIN_UNIT_SIZE];	/* of the feed */
 	const char *disabled[3];	/* units, then NULL */
 	struct join_request request;
 };
@@ -204,8 +205,8 @@ print_plan(const struct join_plan *plan, const struct choice *c)
 		    "read the token and say what names mean.  Put\n"
 		    "certificate-authority-data in its place.");
 	if (c->request.units)
-		(void)puts("Units: " UNITS_FEED " and " UNITS_DAEMON
-		    " are enabled and started.");
+		(void)printf("Units: %s and " UNITS_DAEMON " are enabled and "
+		    "started.\n", c->unit);
 	if (c->request.kubeconfig == NULL)
 		return;
 	(void)puts("The user of the kubeconfig needs this role; bind it by "
@@ -242,16 +243,15 @@ must(const char *const *words)
 }
 
 static bool
-start_units(const struct join_plan *plan)
+start_units(const struct join_plan *plan, const char *unit)
 {
 	static const char *const reload[] = { "daemon-reload", NULL };
-	static const char *const enable[] = { "enable", UNITS_FEED,
-	    UNITS_DAEMON, NULL };
-	static const char *const feed[] = { "restart", UNITS_FEED, NULL };
 	static const char *const renew[] = { "enable", "--now", UNITS_RENEW,
 	    NULL };
 	static const char *const daemon[] = { "reload-or-restart",
 	    UNITS_DAEMON, NULL };
+	const char *const enable[] = { "enable", unit, UNITS_DAEMON, NULL };
+	const char *const feed[] = { "restart", unit, NULL };
 
 	return must(reload) && must(enable) &&
 	    (!plan->agent || must(renew)) && must(feed) && must(daemon);
@@ -275,7 +275,7 @@ say_what_lacks(const struct config *config)
 
 /* Where no systemd does it: a daemon that runs is told, the rest is said. */
 static int
-say_what_to_start(const struct config *config)
+say_what_to_start(const struct config *config, const char *name)
 {
 	const char *slash = strrchr(config->path, '/');
 	struct status_page page;
@@ -290,8 +290,8 @@ say_what_to_start(const struct config *config)
 	}
 	say_what_lacks(config);
 	(void)printf("Start, as user %s, or send it SIGHUP:\n"
-	    "  nfdns-feed -c %.*s/feed.conf\n", feed_user(config),
-	    (int)(slash - config->path), config->path);
+	    "  nfdns-feed -c %.*s/" JOIN_FEEDS "/%s.conf\n", feed_user(config),
+	    (int)(slash - config->path), config->path, name);
 	(void)fflush(stdout);
 	return code;
 }
@@ -314,9 +314,9 @@ start_and_wait(const struct join_plan *plan, const struct choice *c)
 	if (seconds < 0)
 		seconds = r->units ? WAIT_S : 0;
 	if (r->units)
-		code = start_units(plan) ? EXIT_OK : EXIT_ERROR;
+		code = start_units(plan, c->unit) ? EXIT_OK : EXIT_ERROR;
 	else
-		code = say_what_to_start(config);
+		code = say_what_to_start(config, r->name);
 	if (code == EXIT_OK && seconds > 0)
 		code = first_table_wait(config, r->name, plan->namespace,
 		    r->now, (unsigned int)seconds);
@@ -347,7 +347,7 @@ carry_out(const struct join_plan *plan, const struct choice *c)
 static void
 find_disabled(struct choice *c)
 {
-	static const char *const both[] = { UNITS_FEED, UNITS_DAEMON };
+	const char *const both[] = { c->unit, UNITS_DAEMON };
 	size_t count = 0;
 
 	for (size_t i = 0; i < 2 && c->request.units; i++)
@@ -369,6 +369,7 @@ join(struct choice *c)
 	c->request.group = user != NULL && geteuid() == 0 ? user->pw_gid :
 	    (gid_t)-1;
 	c->request.now = (int64_t)time(NULL);
+	(void)snprintf(c->unit, sizeof(c->unit), JOIN_UNIT, c->request.name);
 	find_disabled(c);
 	good = join_plan_make(&plan, &c->request, &diag);
 	diag_print(&diag, "nfdns", stderr);

@@ -19,7 +19,6 @@
 #include "nfq/cli/join/units.h"
 #include "nfq/process/diag_print.h"
 #include "nfq/process/exit_code.h"
-#include "policy/config/feed_config.h"
 #include "policy/status/status.h"
 #include "resolver/sources/feed_file.h"
 #include "resolver/text/suggest.h"
@@ -124,17 +123,12 @@ take_out_table(struct leaving *l)
 static void
 take_out_feed(struct leaving *l)
 {
-	char *path = join_path(l->config->path, "feed.conf");
-	struct config_text *texts = NULL;
-	struct diag diag = DIAG_INIT;
-	size_t count = 0;
+	char *directory = join_path(l->config->path, JOIN_FEEDS);
 
+	/* The directory goes with its last file. */
 	remove_file(l, join_path_in(l->config->path, JOIN_FEEDS, l->name), true);
-	l->last = path != NULL &&
-	    feed_config_read(&texts, &count, path, &diag) == 0 && count == 0;
-	config_texts_free(texts, count);
-	diag_free(&diag);
-	free(path);
+	l->last = directory != NULL && access(directory, F_OK) < 0;
+	free(directory);
 }
 
 /* Whether join has written anything for such a feed here. */
@@ -210,14 +204,14 @@ call(const char *verb, const char *option, const char *unit)
 static void
 stop_feed(const struct leaving *l)
 {
+	char unit[JOIN_UNIT_SIZE];
+
 	if (!l->units)
 		return;
-	if (!l->last) {
-		call("try-restart", NULL, UNITS_FEED);
-		return;
-	}
-	call("disable", "--now", UNITS_RENEW);
-	call("disable", "--now", UNITS_FEED);
+	(void)snprintf(unit, sizeof(unit), JOIN_UNIT, l->name);
+	call("disable", "--now", unit);
+	if (l->last)
+		call("disable", "--now", UNITS_RENEW);
 }
 
 /* nfdnsd answers without the table, or ends if join had started it. */
@@ -267,8 +261,8 @@ leave(struct leaving *l)
 		remove_file(l, join_path_of(l->config->path, l->name,
 		    JOIN_RECORD), true);
 	if (good && !l->units)
-		(void)puts(l->last ? "Stop nfdns-feed." :
-		    "Send nfdns-feed SIGHUP.");
+		(void)printf("Stop its nfdns-feed, if it runs (-c .../%s.conf).\n",
+		    l->name);
 	diag_print(&l->diag, "nfdns", stderr);
 	diag_free(&l->diag);
 	free(l->record);

@@ -36,16 +36,39 @@ manager_address(struct sockaddr_un *to)
 	return (int)(offsetof(struct sockaddr_un, sun_path) + length);
 }
 
+/* For a process that must not open any more; -1: each message opens one. */
+static int kept = -1;
+
+static int
+open_socket(void)
+{
+	const int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+	return fd < 0 ? -errno : fd;
+}
+
+int
+notify_keep(void)
+{
+	const int fd = getenv("NOTIFY_SOCKET") != NULL ? open_socket() : -1;
+
+	if (fd >= 0)
+		kept = fd;
+	return fd < -1 ? fd : 0;
+}
+
 static int
 send_message(const struct msghdr *message)
 {
-	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0), error = 0;
+	const int fd = kept >= 0 ? kept : open_socket();
+	int error = 0;
 
 	if (fd < 0)
-		return -errno;
+		return fd;
 	if (sendmsg(fd, message, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
 		error = -errno;
-	(void)close(fd);
+	if (fd != kept)
+		(void)close(fd);
 	return error;
 }
 

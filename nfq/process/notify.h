@@ -14,6 +14,12 @@ int notify(const char *state);
 /* The same; the service manager gets a copy of fd, too. */
 int notify_with_fd(const char *state, int fd);
 
+/*
+ * Opens the socket for all that follows: for a process that confines itself then.  0
+ * or a negative errno.
+ */
+int notify_keep(void) __attribute__((warn_unused_result));
+
 /* RELOADING=1 with MONOTONIC_USEC, which systemd requires since 253. */
 int notify_reloading(void);
 

@@ -434,7 +434,7 @@ start_without_privileges(void)
 }
 
 int
-sandbox_feed_parent(void)
+sandbox_feed_privileges(void)
 {
 	return start_without_privileges();
 }

@@ -66,7 +66,7 @@ int sandbox_tls_seccomp(void) __attribute__((warn_unused_result));
  * libraries for TLS and names try many things.  0; -EPERM if the process is
  * root or has a capability, since it needs neither; or another negative errno.
  */
-int sandbox_feed_parent(void) __attribute__((warn_unused_result));
+int sandbox_feed_privileges(void) __attribute__((warn_unused_result));
 int sandbox_feed(void) __attribute__((warn_unused_result));
 
 /* Seconds of CPU that a compiler gets before SIGXCPU. */

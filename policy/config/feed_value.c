@@ -10,9 +10,14 @@
 #include "resolver/text/host.h"
 
 #define TEXT_MAX_LENGTH	253
-#define DEFAULT_LIMIT	((uint64_t)256 << 20)
 
 const char *const feed_types[] = { "xds", "kubernetes", NULL };
+
+static struct feed_config *
+feed_of(const struct config_load *load)
+{
+	return &((struct feed_conf *)load->base)->feed;
+}
 
 /* Appends a copy of a text to a list in struct feed_config. */
 static void
@@ -54,10 +59,10 @@ void
 feed_read_addresses(const struct config_load *load,
     const struct config_option *option, const config_setting_t *value, void *to)
 {
-	struct feed_config *feed = (struct feed_config *)(void *)
-	    ((char *)to - option->offset);
+	struct feed_config *feed = feed_of(load);
 	const char *text = config_setting_get_string(value);
 
+	(void)to;
 	if (is_address(text))
 		append_text(load, &feed->addresses, &feed->address_count, text);
 	else
@@ -68,11 +73,11 @@ void
 feed_read_namespaces(const struct config_load *load,
     const struct config_option *option, const config_setting_t *value, void *to)
 {
-	struct feed_config *feed = (struct feed_config *)(void *)
-	    ((char *)to - option->offset);
+	struct feed_config *feed = feed_of(load);
 	size_t errors = load->diag->errors;
 	char *text = NULL;
 
+	(void)to;
 	config_read_namespace(load, option, value, &text);
 	if (load->diag->errors == errors)
 		append_text(load, &feed->namespaces, &feed->namespace_count,
@@ -195,54 +200,29 @@ check_xds(const struct config_load *load, const config_setting_t *group,
     const struct feed_config *feed)
 {
 	if (config_setting_get_member(group, "server") == NULL)
-		config_wrong(load, group, "\"server\" is missing");
+		diag_add(load->diag, DIAG_ERROR, load->file, 0,
+		    "\"server\" is missing");
 	if ((feed->cert != NULL) != (feed->key != NULL))
-		config_wrong(load, group, "\"%s\" is missing: a certificate "
-		    "and its key are given together",
+		diag_add(load->diag, DIAG_ERROR, load->file, 0, "\"%s\" is "
+		    "missing: a certificate and its key are given together",
 		    feed->cert == NULL ? "cert" : "key");
 	if (feed->ca && feed->cert != NULL)
-		config_wrong(load, group, "\"ca\" makes a certificate and key "
-		    "of its own; take cert and key out, or ca");
+		diag_add(load->diag, DIAG_ERROR, load->file, 0, "\"ca\" makes a "
+		    "certificate and key of its own; take cert and key out, or "
+		    "ca");
 	if (feed->plaintext && (feed->root_cert != NULL || feed->ca ||
 	    feed->cert != NULL || feed->token != NULL))
-		config_wrong(load, group, "without TLS (plaintext) neither "
-		    "certificates nor a token can be used; take root_cert, "
-		    "cert, key, token and ca out");
+		diag_add(load->diag, DIAG_ERROR, load->file, 0, "without TLS "
+		    "(plaintext) neither certificates nor a token can be used; "
+		    "take root_cert, cert, key, token and ca out");
 }
 
 void
-feed_read_feeds(const struct config_load *load,
-    const struct config_option *option, const config_setting_t *value, void *to)
+feed_check(const struct config_load *load, const config_setting_t *root)
 {
-	struct feeds_config *config = load->base;
-	size_t errors = load->diag->errors;
-	struct feed_config *grown, *feed;
+	const struct feed_config *feed = feed_of(load);
 
-	(void)option;
-	(void)to;
-	if (config->feed_count == FEED_CONFIG_MAX_FEEDS) {
-		config_wrong(load, value, "more than %d feeds",
-		    FEED_CONFIG_MAX_FEEDS);
-		return;
-	}
-	grown = config_append(load, config->feeds, &config->feed_count,
-	    sizeof(*grown));
-	if (grown == NULL)
-		return;
-	config->feeds = grown;
-	feed = &grown[config->feed_count - 1];
-	feed->line = config_setting_source_line(value);
-	feed->limit = DEFAULT_LIMIT;
-	config_option_read_members(load, "feeds[].", value, feed);
-	if (load->diag->errors == errors) {
-		check_type(load, value, feed);
-		if (feed->type == FEED_XDS)
-			check_xds(load, value, feed);
-	}
-	for (size_t i = 0; feed->name != NULL && i + 1 < config->feed_count;
-	    i++)
-		if (grown[i].name != NULL &&
-		    strcmp(grown[i].name, feed->name) == 0)
-			config_wrong(load, value, "%s is in the list already; "
-			    "take one of the two out", feed->name);
+	check_type(load, root, feed);
+	if (feed->type == FEED_XDS)
+		check_xds(load, root, feed);
 }

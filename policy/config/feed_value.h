@@ -7,8 +7,10 @@
 
 extern const char *const feed_types[];	/* by enum feed_type, then NULL */
 
-config_read_value feed_read_feeds, feed_read_server,
-    feed_read_addresses, feed_read_address, feed_read_labels,
-    feed_read_namespaces;
+config_read_value feed_read_server, feed_read_addresses, feed_read_address,
+    feed_read_labels, feed_read_namespaces;
+
+/* What goes together: struct config_load's "check". */
+void feed_check(const struct config_load *load, const config_setting_t *root);
 
 #endif

@@ -279,9 +279,12 @@ read_option(const struct config_load *load, const struct trees *trees,
 			return;
 		}
 	}
-	if (found == 0)
+	if (found == 0 && option->fallback != NULL)
 		config_option_read(load, option, config_lookup(&trees->defaults,
 		    option->path), load->base);
+	else if (found == 0 && option->required)
+		diag_add(load->diag, DIAG_ERROR, load->file, 0,
+		    "\"%s\" is missing", option->path);
 	for (size_t i = 0; i < trees->count && (sum <= most ||
 	    found == 1); i++) {
 		const struct config_load own = in_text(load, &trees->texts[i]);
@@ -347,6 +350,8 @@ config_file_parse(const struct config_load *load,
 	for (size_t i = 0; i < load->option_count && good; i++)
 		if (strchr(load->options[i].path, '[') == NULL)
 			read_option(load, &trees, &load->options[i]);
+	if (good && load->check != NULL && load->diag->errors == errors)
+		load->check(load, config_root_setting(&trees.list[0]));
 	for (size_t i = 0; i < count && trees.list != NULL; i++)
 		config_destroy(&trees.list[i]);
 	config_destroy(&trees.defaults);

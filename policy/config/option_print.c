@@ -91,7 +91,7 @@ config_option_print(const struct config_option *options, size_t count,
 			fputs("# (a change needs a restart)\n", out);
 		}
 		indent(out, depth);
-		if (member && o->fallback == NULL)
+		if (o->fallback == NULL)
 			fputs(o->required ? "# It must be given.\n" :
 			    "# It need not be given.\n", out);
 		else

@@ -27,6 +27,9 @@ struct config_load {
 	const char *path;		/* of the file, absolute */
 	const struct config_option *options;	/* all rows */
 	size_t option_count;
+	/* What goes together, once all options are read; NULL: nothing to check. */
+	void (*check)(const struct config_load *load,
+	    const config_setting_t *root);
 };
 
 /* Types of a value (of each item, in a list); several may be allowed. */

@@ -40,11 +40,10 @@ struct feed_node {
 /* Frees what it owns, not the value itself. */
 void feed_node_free(struct feed_node *node);
 
-/* One entry of "feeds" in feed.conf; owns its texts, any of which may be NULL. */
+/* What feed.conf says of a feed; owns its texts, any of which may be NULL. */
 struct feed_config {
 	char *name;			/* of the table: letters, digits, '-', '_' */
 	enum feed_type type;
-	unsigned int line;		/* in feed.conf */
 	uint64_t limit;			/* octets of one message */
 
 	/* FEED_XDS */

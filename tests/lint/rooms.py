@@ -156,7 +156,7 @@ HOLDS = {
         "It reads no configuration file and no source.",
     "nfq/supervisor": "start, stop, reload, the worker's life, monitoring, watching files. It parses no "
         "packet.",
-    "nfq/feed": "the processes of `nfdns-feed`: keeping tables, status files. It touches no queue and "
+    "nfq/feed": "the process of `nfdns-feed`: keeping its table, its status file. It touches no queue and "
         "no rule.",
     "nfq/cli/join": "what `nfdns join` reads, plans and writes. It prints nothing, and runs nothing but "
         "systemctl.",

@@ -26,7 +26,7 @@ put_setting(FILE *out, const char *name, const char *text)
 {
 	if (text == NULL)
 		return;
-	(void)fprintf(out, "\n\t\t%s = ", name);
+	(void)fprintf(out, "\n%s = ", name);
 	put_text(out, text);
 	(void)fputc(';', out);
 }
@@ -36,7 +36,7 @@ put_list(FILE *out, const char *name, char *const *texts, size_t count)
 {
 	if (count == 0)
 		return;
-	(void)fprintf(out, "\n\t\t%s = [ ", name);
+	(void)fprintf(out, "\n%s = [ ", name);
 	for (size_t i = 0; i < count; i++) {
 		(void)fputs(i > 0 ? ", " : "", out);
 		put_text(out, texts[i]);
@@ -52,7 +52,7 @@ put_labels(FILE *out, const struct feed_node *node)
 		return;
 	(void)fputs(" labels = [", out);
 	for (size_t i = 0; i < node->label_count; i++)
-		(void)fprintf(out, "%s\n\t\t\t\"%s=%s\"", i > 0 ? "," : "",
+		(void)fprintf(out, "%s\n\t\"%s=%s\"", i > 0 ? "," : "",
 		    node->labels[i].key, node->labels[i].value);
 	(void)fputs(" ];", out);
 }
@@ -69,7 +69,7 @@ put_node(FILE *out, const struct feed_node *node)
 		{ "ip", node->ip },
 	};
 
-	(void)fputs("\n\t\tnode = {", out);
+	(void)fputs("\nnode = {", out);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		if (rows[i].text == NULL)
 			continue;
@@ -84,9 +84,7 @@ put_node(FILE *out, const struct feed_node *node)
 static void
 put_feed(FILE *out, const struct feed_config *feed)
 {
-	(void)fputs("{ name = ", out);
-	put_text(out, feed->name);
-	(void)fprintf(out, "; type = \"%s\";", feed->type == FEED_XDS ? "xds" :
+	(void)fprintf(out, "type = \"%s\";", feed->type == FEED_XDS ? "xds" :
 	    "kubernetes");
 	put_setting(out, "server", feed->server);
 	put_list(out, "addresses", feed->addresses, feed->address_count);
@@ -95,12 +93,12 @@ put_feed(FILE *out, const struct feed_config *feed)
 	put_setting(out, "key", feed->key);
 	put_setting(out, "token", feed->token);
 	if (feed->ca)
-		(void)fputs("\n\t\tca = true;", out);
+		(void)fputs("\nca = true;", out);
 	if (feed->type == FEED_XDS)
 		put_node(out, &feed->node);
 	put_setting(out, "kubeconfig", feed->kubeconfig);
 	put_list(out, "namespaces", feed->namespaces, feed->namespace_count);
-	(void)fputs("\n\t}", out);
+	(void)fputc('\n', out);
 }
 
 /* Ends the stream; its text, or NULL if it could not be written. */
@@ -136,9 +134,7 @@ feed_text(const struct feed_config *feed, const char *state_dir,
 		put_text(out, run_dir);
 		(void)fputs(";\n", out);
 	}
-	(void)fputs("feeds = ( ", out);
 	put_feed(out, feed);
-	(void)fputs(" );\n", out);
 	return finish(out, &text);
 }
 

@@ -12,11 +12,10 @@
 #include "nfq/cli/join/input.h"
 #include "nfq/cli/join/kubeconfig_copy.h"
 #include "nfq/cli/join/workload.h"
-#include "policy/config/feed_config.h"
 #include "policy/config/file.h"
 #include "resolver/sources/feed_file.h"
 
-#define CREDENTIALS	"/run/credentials/nfdns-feed.service"
+#define CREDENTIALS	"/run/credentials/" JOIN_UNIT
 
 char *
 join_path(const char *config, const char *file)
@@ -54,7 +53,7 @@ join_path_of_drop_in(const char *name)
 	char *path;
 
 	if (asprintf(&path, JOIN_UNIT_DIRECTORY
-	    "/nfdns-feed.service.d/nfdns-join-%s.conf", name) < 0)
+	    "/" JOIN_UNIT ".d/nfdns-join.conf", name) < 0)
 		return NULL;
 	return path;
 }
@@ -205,8 +204,14 @@ static bool
 agent_find(struct agent *agent, const struct join_request *request,
     const char *directory)
 {
-	const char *where = request->units ? CREDENTIALS : directory;
 	const bool roots = exists(directory, "root-cert.pem");
+	const char *where = directory;
+	char credentials[sizeof(CREDENTIALS) + FEED_FILE_NAME_MAX];
+
+	(void)snprintf(credentials, sizeof(credentials), CREDENTIALS,
+	    request->name);
+	if (request->units)
+		where = credentials;
 
 	if (!exists(directory, "cert-chain.pem") ||
 	    !exists(directory, "key.pem"))
@@ -367,48 +372,6 @@ plan_kubernetes(struct join_plan *plan, const struct join_request *request,
 	return good;
 }
 
-/* The directories are where the two programs meet. */
-static void
-check_directory(const struct config *config, const char *name,
-    const char *theirs, const char *ours, struct diag *diag)
-{
-	if (strcmp(theirs, ours) != 0)
-		diag_add(diag, DIAG_ERROR, config->path, 0, "%s is \"%s\", but "
-		    "nfdns-feed has \"%s\"; make them the same", name, ours,
-		    theirs);
-}
-
-/* The new file first: what does not go with it is told of the other. */
-static void
-check_feeds(const struct config *config, const char *own, const char *text,
-    struct diag *diag)
-{
-	char *path = join_path(config->path, "feed.conf");
-	struct config_text *texts = NULL, *there = NULL;
-	struct feeds_config *feeds = NULL;
-	size_t count = 0, others = 0;
-	int error = path == NULL ? -ENOMEM : config_texts_add(&texts, &count,
-	    own, text, strlen(text), diag);
-
-	if (error == 0)
-		error = feed_config_read(&there, &others, path, diag);
-	for (size_t i = 0; i < others && error == 0; i++)
-		if (strcmp(there[i].absolute, own) != 0)
-			error = config_texts_add(&texts, &count, there[i].path,
-			    there[i].text, there[i].length, diag);
-	config_texts_free(there, others);
-	free(path);
-	if (error < 0) {
-		config_texts_free(texts, count);
-	} else if (feed_config_parse_all(&feeds, texts, count, diag) == 0) {
-		check_directory(config, "state_dir", feeds->state_dir,
-		    config->state_dir, diag);
-		check_directory(config, "feed_run_dir", feeds->run_dir,
-		    config->feed_run_dir, diag);
-	}
-	feed_config_free(feeds);
-}
-
 /* Whether a file of somebody else names the feed's table already. */
 static bool
 has_table(const struct config *config, const char *name, const char *own)
@@ -457,7 +420,6 @@ plan_configs(struct join_plan *plan, const struct join_request *request,
 		free(feed);
 		return;
 	}
-	check_feeds(config, own, feed, diag);
 	(void)add(plan, own, feed, strlen(feed), diag);
 	namespace = namespace_for(plan, config, table);
 	name = has_table(config, request->name, table) ? NULL : request->name;

@@ -10,8 +10,11 @@
 
 #include "nfq/cli/join/place.h"
 #include "policy/config/config.h"
+#include "resolver/sources/feed_file.h"
 #include "resolver/text/diag.h"
 
+#define JOIN_UNIT	"nfdns-feed@%s.service"	/* of the feed's name */
+#define JOIN_UNIT_SIZE	(sizeof(JOIN_UNIT) + FEED_FILE_NAME_MAX)
 #define JOIN_UNIT_DIRECTORY	"/etc/systemd/system"
 #define JOIN_RECORD_MAX		4096	/* octets */
 #define JOIN_MAX_PLACES		8

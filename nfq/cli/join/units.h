@@ -5,7 +5,6 @@
 
 #include <stdbool.h>
 
-#define UNITS_FEED	"nfdns-feed.service"
 #define UNITS_RENEW	"nfdns-feed-renew.path"
 #define UNITS_DAEMON	"nfdnsd.service"
 

@@ -56,7 +56,7 @@ class Feed:
         for directory in (self.state, self.run):
             os.chown(directory, USER, USER)
         self.table_file = self.state / f"{NAME}.table"
-        self.config, self.log_file = self.directory / "feed.conf", self.directory / "log"
+        self.config, self.log_file = self.directory / f"{NAME}.conf", self.directory / "log"
         self.process = None
         if roots is not None:
             rows = [f'server = "{host or SERVER}:{peer.port}";',
@@ -72,9 +72,10 @@ class Feed:
 state_dir = "{self.state}";
 run_dir = "{self.run}";
 log = {{ level = "debug"; }};
-feeds = ( {{ name = "{NAME}"; type = "xds"; {' '.join(rows)}
-  node = {{ namespace = "shop"; cluster = "Kubernetes"; service_account = "vm"; {node} }};
-  {more} }} );
+type = "xds";
+{' '.join(rows)}
+node = {{ namespace = "shop"; cluster = "Kubernetes"; service_account = "vm"; {node} }};
+{more}
 """)
 
     def put(self, option, octets):
@@ -135,9 +136,9 @@ feeds = ( {{ name = "{NAME}"; type = "xds"; {' '.join(rows)}
     def wait_status(self, where, what, timeout=WAIT_S):
         return self.wait(lambda: (found := self.status()) and where(found) and found, what, timeout)
 
-    def children(self):
-        return [int(pid) for pid in pathlib.Path(
-            f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split()]
+    def runs(self):
+        """Whether what was started before it has become it."""
+        return pathlib.Path(f"/proc/{self.process.pid}/comm").read_text() == "nfdns-feed\n"
 
     def end(self):
         """SIGTERM: it must end by it, and well."""

@@ -10,62 +10,47 @@
 #include "tests/check.h"
 #include "tests/unit/policy/config/manual.h"
 
-#define PATH	"/etc/nfdns/feed.conf"
-#define XDS	"name = \"m\"; type = \"xds\"; server = \"a:1\"; "
-#define KUBERNETES "name = \"m\"; type = \"kubernetes\"; "
+#define PATH	"/etc/nfdns/mesh.conf"
+#define XDS	"type = \"xds\"; server = \"a:1\"; "
+#define KUBERNETES "type = \"kubernetes\"; "
 
 static struct diag diag;
 
-static struct feeds_config *
+static struct feed_conf *
 parse(const char *text)
 {
-	struct feeds_config *config = NULL;
+	struct feed_conf *config = NULL;
 	int error;
 
 	diag_free(&diag);
 	diag = (struct diag)DIAG_INIT;
-	error = feed_config_parse(&config, PATH, text, strlen(text), &diag);
+	error = feed_conf_parse(&config, PATH, text, strlen(text), &diag);
 	CHECK((error == 0) == (config != NULL));
 	CHECK(error == 0 || (error == -EINVAL && diag.errors > 0));
-	return config;
-}
-
-/* The text of the options in one xds feed, and around it. */
-static struct feeds_config *
-parse_feed(const char *options)
-{
-	struct feeds_config *config = NULL;
-	char *text = NULL;
-
-	if (asprintf(&text, "feeds = ( { %s } );", options) > 0)
-		config = parse(text);
-	free(text);
 	return config;
 }
 
 static void
 every_option_has_its_effect(void)
 {
-	struct feeds_config *c = parse("state_dir = \"/s\"; run_dir = \"/r\";\n"
-	    "log = { level = \"debug\"; };\nfeeds = (\n { name = \"mesh\"; type "
-	    "= \"xds\"; server = \"istiod.istio-system.svc:15012\";\n addresses"
-	    " = [ \"192.0.2.1\", \"2001:db8::1\" ]; root_cert = \"/r.pem\"; "
-	    "cert = \"c.pem\"; key = \"/k.pem\"; token = \"/t\"; limit = 70000;"
-	    " node = { namespace = \"shop\"; cluster = \"K\"; network = \"n/1\";"
-	    " service_account = \"sa\"; ip = \"192.0.2.9\"; "
-	    "labels = { app = \"x\"; }; }; },\n { name = \"c\"; type = \"kubernetes\"; "
-	    "kubeconfig = \"k\"; namespaces = [ \"a\", \"b\" ]; pods ="
-	    " true; } );");
+	struct feed_conf *c = parse("state_dir = \"/s\"; run_dir = \"/r\";\n"
+	    "log = { level = \"debug\"; };\n"
+	    "type = \"xds\"; server = \"istiod.istio-system.svc:15012\";\n"
+	    "addresses = [ \"192.0.2.1\", \"2001:db8::1\" ]; root_cert = "
+	    "\"/r.pem\"; cert = \"c.pem\"; key = \"/k.pem\"; token = \"/t\"; "
+	    "limit = 70000; node = { namespace = \"shop\"; cluster = \"K\"; "
+	    "network = \"n/1\"; service_account = \"sa\"; ip = "
+	    "\"192.0.2.9\"; labels = { app = \"x\"; }; };");
 	const struct feed_config *f;
 
-	CHECK(c != NULL && c->feed_count == 2);
+	CHECK(c != NULL);
 	if (c == NULL)
 		return;
-	f = c->feeds;
+	f = &c->feed;
 	CHECK(strcmp(c->state_dir, "/s") == 0 && strcmp(c->run_dir, "/r") == 0);
 	CHECK(c->log_level == LOG_LEVEL_DEBUG);
 	CHECK(strcmp(f->name, "mesh") == 0 && f->type == FEED_XDS);
-	CHECK(f->line == 4 && f[1].line == 6 && f->limit == 70000);
+	CHECK(f->limit == 70000);
 	CHECK(strcmp(f->server, "istiod.istio-system.svc:15012") == 0);
 	CHECK(f->address_count == 2 &&
 	    strcmp(f->addresses[1], "2001:db8::1") == 0);
@@ -80,64 +65,67 @@ every_option_has_its_effect(void)
 	CHECK(f->node.label_count == 1 &&
 	    strcmp(f->node.labels[0].key, "app") == 0 &&
 	    strcmp(f->node.labels[0].value, "x") == 0);
-	CHECK(f[1].type == FEED_KUBERNETES && f[1].limit == 268435456);
-	CHECK(strcmp(f[1].kubeconfig, "/etc/nfdns/k") == 0);
-	CHECK(f[1].namespace_count == 2 &&
-	    strcmp(f[1].namespaces[1], "b") == 0);
-	CHECK(f[1].pods && !f->pods);
-	CHECK(feed_config_same(f, f) && !feed_config_same(f, f + 1));
-	feed_config_free(c);
+	feed_conf_free(c);
+	c = parse("type = \"kubernetes\"; kubeconfig = \"k\"; namespaces = [ "
+	    "\"a\", \"b\" ]; pods = true;");
+	CHECK(c != NULL);
+	if (c == NULL)
+		return;
+	f = &c->feed;
+	CHECK(f->type == FEED_KUBERNETES && f->limit == 268435456 && f->pods);
+	CHECK(strcmp(f->kubeconfig, "/etc/nfdns/k") == 0);
+	CHECK(f->namespace_count == 2 &&
+	    strcmp(f->namespaces[1], "b") == 0);
+	feed_conf_free(c);
 }
 
 /* As in the design: what is not known is "". */
 static void
 empty_texts_are_not_given(void)
 {
-	struct feeds_config *c = parse_feed(XDS "addresses = [ ]; plaintext = "
+	struct feed_conf *c = parse(XDS "addresses = [ ]; plaintext = "
 	    "true; node = { network = \"\"; service_account = \"\"; ip = \"\"; "
 	    "labels = { }; };");
 
-	CHECK(c != NULL && c->feeds[0].plaintext);
-	CHECK(c != NULL && c->feeds[0].node.network == NULL &&
-	    c->feeds[0].node.service_account == NULL &&
-	    c->feeds[0].node.ip == NULL && c->feeds[0].node.label_count == 0);
+	CHECK(c != NULL && c->feed.plaintext);
+	CHECK(c != NULL && c->feed.node.network == NULL &&
+	    c->feed.node.service_account == NULL &&
+	    c->feed.node.ip == NULL && c->feed.node.label_count == 0);
 	CHECK(c != NULL && strcmp(c->state_dir, "/var/lib/nfdns") == 0 &&
 	    strcmp(c->run_dir, "/run/nfdns-feed") == 0);
-	feed_config_free(c);
+	feed_conf_free(c);
 }
 
 static void
 labels_may_have_any_key(void)
 {
-	struct feeds_config *c = parse_feed(XDS "node = { labels = ( "
+	struct feed_conf *c = parse(XDS "node = { labels = ( "
 	    "\"app.kubernetes.io/name=a=b\", \"x=\" ); };");
 
-	CHECK(c != NULL && c->feeds[0].node.label_count == 2);
-	CHECK(c != NULL && strcmp(c->feeds[0].node.labels[0].key,
+	CHECK(c != NULL && c->feed.node.label_count == 2);
+	CHECK(c != NULL && strcmp(c->feed.node.labels[0].key,
 	    "app.kubernetes.io/name") == 0 &&
-	    strcmp(c->feeds[0].node.labels[0].value, "a=b") == 0);
-	feed_config_free(c);
+	    strcmp(c->feed.node.labels[0].value, "a=b") == 0);
+	feed_conf_free(c);
 }
 
-/* Each option with a value that it refuses, in a feed. */
+/* Each option with a value that it refuses. */
 static const struct bad {
-	const char *option;	/* its path, without "feeds[]." */
+	const char *option;	/* its path */
 	const char *text;
 	const char *error;
 } bad[] = {
-	{ "name", "name = \"a/b\"; type = \"xds\"; server = \"a:1\";",
-	  "feeds[0].name: found \"a/b\", expected letters, digits" },
-	{ "type", "name = \"m\"; type = \"grpc\";", "expected \"xds\" or "
+	{ "type", "type = \"grpc\";", "expected \"xds\" or "
 	  "\"kubernetes\"" },
 	{ "limit", XDS "limit = 5;", "expected a whole number from 65536" },
-	{ "server", "name = \"m\"; type = \"xds\"; server = \"a\";",
-	  "feeds[0].server: found \"a\", expected HOST:PORT" },
-	{ "server", "name = \"m\"; type = \"xds\"; server = \"a:0\";", "HOST:" },
-	{ "server", "name = \"m\"; type = \"xds\"; server = \"[::1:15012\";",
+	{ "server", "type = \"xds\"; server = \"a\";",
+	  "server: found \"a\", expected HOST:PORT" },
+	{ "server", "type = \"xds\"; server = \"a:0\";", "HOST:" },
+	{ "server", "type = \"xds\"; server = \"[::1:15012\";",
 	  "HOST:PORT" },
-	{ "server", "name = \"m\"; type = \"xds\"; server = \"a\\n:1\";",
+	{ "server", "type = \"xds\"; server = \"a\\n:1\";",
 	  "HOST:PORT" },
-	{ "server", "name = \"m\"; type = \"xds\";", "\"server\" is missing" },
+	{ "server", "type = \"xds\";", "\"server\" is missing" },
 	{ "addresses", XDS "addresses = [ \"x\" ];", "expected IPv4 and IPv6" },
 	{ "root_cert", XDS "root_cert = \"\";", "expected a path" },
 	{ "cert", XDS "cert = \"\"; key = \"/k\";", "expected a path" },
@@ -154,7 +142,7 @@ static const struct bad {
 	{ "plaintext", XDS "plaintext = true; token = \"/t\";",
 	  "without TLS (plaintext)" },
 	{ "node.namespace", XDS "node = { namespace = \"a b\"; };",
-	  "feeds[0].node.namespace: found \"a b\"" },
+	  "node.namespace: found \"a b\"" },
 	{ "node.cluster", XDS "node = { cluster = \"a b\"; };", "node.cluster" },
 	{ "node.network", XDS "node = { network = 3; };", "node.network" },
 	{ "node.service_account", XDS "node = { service_account = \"a b\"; };",
@@ -166,9 +154,9 @@ static const struct bad {
 	{ "node.labels", XDS "node = { labels = ( \"a=1\", \"a=2\" ); };",
 	  "in the list already" },
 	{ "node.labels", XDS "node = { labels = \"a=1\"; };", "KEY=VALUE" },
-	{ "node.x", XDS "node = { nam = 3; };", "feeds[0].node.nam: unknown "
+	{ "node.x", XDS "node = { nam = 3; };", "node.nam: unknown "
 	  "option; known here: namespace, cluster, network" },
-	{ "node", XDS "node = 3;", "feeds[0].node: expected a group" },
+	{ "node", XDS "node = 3;", "node: expected a group" },
 	{ "kubeconfig", KUBERNETES "kubeconfig = \"\";", "expected a path" },
 	{ "kubeconfig", XDS "kubeconfig = \"/k\";", "only feeds of type "
 	  "kubernetes have this option" },
@@ -176,6 +164,9 @@ static const struct bad {
 	{ "namespaces", KUBERNETES "namespaces = [ \"a b\" ];", "expected names" },
 	{ "pods", KUBERNETES "pods = 1;", "expected true or false" },
 	{ "pods", XDS "pods = true;", "only feeds of type kubernetes" },
+	{ "state_dir", XDS "state_dir = \"x\";", "state_dir: found" },
+	{ "run_dir", XDS "run_dir = \"x\";", "run_dir: found" },
+	{ "log.level", XDS "log = { level = \"x\"; };", "log.level" },
 	{ "x", XDS "severs = \"b:1\";", "severs: unknown option, did you mean "
 	  "\"server\"?" },
 };
@@ -198,17 +189,17 @@ static void
 bad_values_are_refused(void)
 {
 	for (size_t i = 0; i < BADS; i++) {
-		struct feeds_config *c = parse_feed(bad[i].text);
+		struct feed_conf *c = parse(bad[i].text);
 
 		CHECK(c == NULL && says(bad[i].error));
-		feed_config_free(c);
+		feed_conf_free(c);
 	}
 	for (size_t i = 0; i < feed_option_count; i++) {
 		const char *path = feed_options[i].path;
-		bool tried = strncmp(path, "feeds[].", 8) != 0;
+		bool tried = false;
 
 		for (size_t j = 0; !tried && j < BADS; j++)
-			tried = strcmp(bad[j].option, path + 8) == 0;
+			tried = strcmp(bad[j].option, path) == 0;
 		if (!tried)
 			printf("  not tried: %s\n", path);
 		CHECK(tried);
@@ -218,19 +209,18 @@ bad_values_are_refused(void)
 static void
 bad_files_are_refused(void)
 {
-	CHECK(parse("") == NULL && says("feeds: empty, so that there is"));
-	CHECK(parse("feeds = 3;") == NULL && says("expected a list"));
-	CHECK(parse("feeds = ( 3 );") == NULL && says("feeds[0]: found 3"));
-	CHECK(parse("state_dir = \"x\";") == NULL && says("state_dir: found"));
-	CHECK(parse("run_dir = \"x\";") == NULL && says("run_dir: found"));
-	CHECK(parse("log = { level = \"x\"; };") == NULL && says("log.level"));
-	CHECK(parse("feeds = ( { " KUBERNETES " }, { " KUBERNETES " } );") ==
-	    NULL && says("m is in the list already"));
-	CHECK(parse("feed = ( );") == NULL && says("did you mean \"feeds\"?"));
+	struct feed_conf *c;
+
+	CHECK(parse("") == NULL && says("\"type\" is missing"));
+	CHECK(parse("feeds = ( );") == NULL && says("feeds: unknown option"));
 	/* All at once. */
-	CHECK(parse("run_dir = 3;\nfeeds = (\n{ },\n{ name = 3; } );") == NULL &&
-	    says(":1: run_dir") && says(":3: feeds[0]: \"name\" is missing") &&
-	    says(":4: feeds[1].name: found 3"));
+	CHECK(parse("run_dir = 3;\ntype = 3;\nlog = { level = 3; };") == NULL &&
+	    says(":1: run_dir") && says(":2: type: found 3") &&
+	    says(":3: log.level"));
+	/* Named after the feed. */
+	CHECK(feed_conf_parse(&c, "/etc/a b.conf", "type = \"kubernetes\";", 20,
+	    &diag) == -EINVAL && strstr(diag.entries[diag.kept - 1].text,
+	    "named after the feed") != NULL);
 }
 
 static void
