@@ -21,6 +21,8 @@
  * we read from: this is what one connection may have of them, beside one more.
  */
 #define UNREAD_MAX	((size_t)4 * STREAM_FRAME_MAX)
+/* Of all answers that wait for their turn; many may come at once, equal ones. */
+#define ANSWERED_MAX	((size_t)8 << 20)
 #define QUESTION_MAX	2048		/* octets, as of a packet that is held */
 #define DNS_PORT	53
 
@@ -180,6 +182,7 @@ stream_ask_free(struct stream *s, struct stream_asked *q)
 		TAILQ_REMOVE(&s->answered, q, entry);
 		s->answered_count--;
 	}
+	s->answered_octets -= q->answer_length;
 	free(q->answer);
 	free(q);
 }
@@ -194,12 +197,15 @@ stream_ask_answer(struct stream *s, struct stream_asked *q,
 	}
 	q->state = state;
 	if (state == STREAM_ANSWERED) {
-		q->answer = malloc(length);
-		if (q->answer != NULL)
+		q->answer = s->answered_octets + length > ANSWERED_MAX ? NULL :
+		    malloc(length);
+		if (q->answer != NULL) {
 			memcpy(q->answer, octets, length);
-		else
+			q->answer_length = length;
+			s->answered_octets += length;
+		} else {
 			q->state = STREAM_FAILED;
-		q->answer_length = length;
+		}
 	}
 	TAILQ_REMOVE(&s->asked, q, entry);
 	TAILQ_INSERT_TAIL(&s->answered, q, entry);

@@ -159,6 +159,7 @@ struct stream {
 	int reply_count;		/* so many */
 	struct stream_asked_list asked, answered;	/* in this order */
 	unsigned int answered_count;
+	size_t answered_octets;		/* of their answers */
 	struct stream_end listeners[STREAM_LISTENERS];
 	bool paused;			/* no descriptors: nothing is accepted */
 	struct senders *senders;	/* NULL: senders are not known */

@@ -113,10 +113,9 @@ add_source(struct source_files *files, struct mesh_source *source,
 	}
 	fd = source_file_open(AT_FDCWD, source->path);
 	if (fd < 0) {
-		(void)snprintf(option, sizeof(option), source->line == 0 ?
-		    "mesh.tables" : "mesh.tables, line %u of %s", source->line,
-		    source->file != NULL ? source->file :
-		    "the configuration");
+		(void)snprintf(option, sizeof(option), source->file == NULL ?
+		    "mesh.tables" : "mesh.tables (%s:%u)", source->file,
+		    source->line);
 		source_file_refuse(source->path, fd, option, diag);
 		return fd;
 	}
