@@ -100,9 +100,10 @@ use_last(struct supervisor *s)
 	const int image = last_image_open(s->config, &s->stands_in, &why);
 
 	if (image < 0) {
-		(void)snprintf(s->table_error, sizeof(s->table_error),
-		    image == -ENOENT ? "" : "the last good image cannot be used: "
-		    "%s; ", why);
+		/* A first start has none. */
+		if (image != -ENOENT)
+			(void)snprintf(s->table_error, sizeof(s->table_error),
+			    "the last good image cannot be used: %s; ", why);
 		return image;
 	}
 	when = (time_t)s->stands_in;

@@ -97,7 +97,7 @@ config_again(struct config **config, const struct config *running,
 	for (size_t i = 0; i < running->text_count && error == 0; i++)
 		error = config_texts_add(&texts, &count, running->texts[i].path,
 		    running->texts[i].text, running->texts[i].length, diag);
-	if (error == 0)
+	if (error == 0 && texts != NULL)
 		return parse(config, texts, count, diag);
 	config_texts_free(texts, count);
 	return -EINVAL;
