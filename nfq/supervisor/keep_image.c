@@ -12,7 +12,8 @@
 #include "nfq/supervisor/parts.h"
 #include "policy/log.h"
 
-#define EVERY_MS	10000	/* from the start of one write to that of the next */
+/* From the start of one write to that of the next: a large image is 100 MB. */
+#define EVERY_MS	60000
 #define STOP_MS		2000	/* that the end of the daemon waits for one */
 
 static void

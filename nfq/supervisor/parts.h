@@ -272,7 +272,7 @@ void zone_tick(struct supervisor *s, monotime_t now);
 
 /* The generation's image, of all sources, is in use: it is kept from now on. */
 void keep_image(struct supervisor *s);
-/* Writes it, at most every ten seconds.  Call it often. */
+/* Writes it, at most once a minute.  Call it often. */
 void keep_image_tick(struct supervisor *s, monotime_t now);
 /* The daemon stops: what is not written yet is, unless it takes too long. */
 void keep_image_stop(struct supervisor *s);
