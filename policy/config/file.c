@@ -24,8 +24,9 @@ open_regular(const char *path, struct diag *diag)
 	const char *why = NULL;
 
 	if (fd < 0) {
-		diag_add(diag, DIAG_ERROR, path, 0, "cannot be opened: %s; "
-		    "name the configuration file with -c", strerror(errno));
+		diag_add(diag, DIAG_ERROR, path, 0, "cannot be opened: %s; %s",
+		    strerror(errno), errno == EMFILE ? "raise LimitNOFILE" :
+		    "name the configuration file with -c");
 		return -1;
 	}
 	if (fstat(fd, &st) < 0)

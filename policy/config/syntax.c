@@ -76,8 +76,8 @@ config_syntax_check(const char *path, const char *text, size_t length,
 			why = "a NUL octet: this is no configuration file";
 		else if (scan.state == IN_SETTINGS && scan.line_begins &&
 		    scan_sees(&scan, "@include"))
-			why = "@include is not supported: write it all in "
-			    "one file";
+			why = "@include is not supported: write it here, or "
+			    "for nfdnsd.conf into a file in conf.d";
 		else
 			scan_step(&scan);
 	}

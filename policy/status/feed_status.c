@@ -153,15 +153,6 @@ feed_status_write(const struct feed_report *report, const char *directory,
 	    write_object(replace_stream(&file), report));
 }
 
-void
-feed_status_remove(const char *directory, const char *name)
-{
-	char path[PATH_MAX];
-
-	if (path_of(path, directory, name) == 0)
-		(void)unlink(path);
-}
-
 /* False if the value is not of the field's kind. */
 static bool
 take_field(const struct field *field, const struct json_node *node,

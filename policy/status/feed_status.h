@@ -44,9 +44,6 @@ struct feed_report {
 int feed_status_write(const struct feed_report *report, const char *directory,
     const char *name) __attribute__((warn_unused_result));
 
-/* Removes it: the feed is not of the configuration any more. */
-void feed_status_remove(const char *directory, const char *name);
-
 /*
  * Reads it; nothing but a regular file of at most FEED_STATUS_MAX octets.
  * 0; -ENOENT; -EPROTO if it is not what feed_status_write() writes; or another
