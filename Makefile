@@ -52,7 +52,7 @@ HARDEN_LD ?= -pie -Wl,-z,relro,-z,now,-z,noexecstack,--as-needed
 SANITIZE ?=
 
 LIBRARIES := libnetfilter_queue libmnl libnftnl ldns libconfig \
-	     libidn2 libxxhash libcap-ng libseccomp libnghttp2 openssl libcurl libcares \
+	     libidn2 libxxhash libcap-ng libseccomp libnghttp2 openssl libcares \
 	     yaml-0.1
 
 ifeq ($(V),1)

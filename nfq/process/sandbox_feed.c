@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The system calls of a feed's process.  It talks to the network by libraries
- * (nghttp2, OpenSSL, curl, c-ares, the C library's resolver), so the list is
- * longer than those of our own code, and what is not on it fails instead of
- * ending the process.
+ * (nghttp2, OpenSSL, c-ares), so the list is longer than those of our own code,
+ * and what is not on it fails instead of ending the process.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/netlink.h>
-#include <sched.h>
 #include <seccomp.h>
 #include <net/if.h>
 #include <sys/ioctl.h>
@@ -22,7 +20,7 @@
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static const int allowed[] = {
-	/* memory, threads, time */
+	/* memory, time */
 	SCMP_SYS(brk), SCMP_SYS(munmap), SCMP_SYS(mremap), SCMP_SYS(madvise),
 	SCMP_SYS(mlock), SCMP_SYS(mlock2), SCMP_SYS(munlock),
 	SCMP_SYS(futex), SCMP_SYS(sched_yield), SCMP_SYS(sched_getaffinity),
@@ -117,23 +115,7 @@ add_arguments(scmp_filter_ctx filter)
 		error = seccomp_rule_add(filter, SCMP_ACT_ALLOW,
 		    SCMP_SYS(ioctl), 1, SCMP_A1(SCMP_CMP_EQ,
 		    ioctl_commands[i], 0));
-	return error;
-}
-
-/*
- * Threads (curl resolves names in one), but no processes.  The flags of
- * clone3(2) cannot be seen, so it does not exist: pthread_create(3) goes on
- * with clone(2).
- */
-static int
-add_threads(scmp_filter_ctx filter)
-{
-	int error = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(clone), 1,
-	    SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, CLONE_THREAD));
-
-	if (error == 0)
-		error = seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS),
-		    SCMP_SYS(clone3), 0);
+	/* abort(3) */
 	if (error == 0)
 		error = seccomp_rule_add(filter, SCMP_ACT_ALLOW,
 		    SCMP_SYS(tgkill), 1, SCMP_A0(SCMP_CMP_EQ,
@@ -155,8 +137,6 @@ sandbox_feed(void)
 		    COUNT(deadly));
 	if (error == 0)
 		error = add_arguments(filter);
-	if (error == 0)
-		error = add_threads(filter);
 	if (error == 0)
 		error = seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1);
 	if (error == 0)

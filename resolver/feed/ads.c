@@ -6,14 +6,14 @@
 #include <string.h>
 
 struct ads *
-ads_new(const struct link_options *options, const struct node_machine *machine,
-    monotime_t now)
+ads_new(const struct feed_config *config, const struct link_options *options,
+    const struct node_machine *machine, monotime_t now)
 {
 	struct ads *a = calloc(1, sizeof(*a));
 
 	if (a == NULL)
 		return NULL;
-	a->config = options->config;
+	a->config = config;
 	a->machine = machine;
 	a->link = link_new(options, now);
 	if (a->link != NULL)

@@ -46,7 +46,8 @@ struct ads {
 };
 
 /* Config and machine are borrowed.  NULL: no memory.  free accepts NULL. */
-struct ads *ads_new(const struct link_options *options,
+struct ads *ads_new(const struct feed_config *config,
+    const struct link_options *options,
     const struct node_machine *machine, monotime_t now)
     __attribute__((warn_unused_result));
 void ads_free(struct ads *ads);

@@ -59,10 +59,12 @@ fail(struct ca *ca, const char *why, int64_t delay_ms, monotime_t now)
 static void
 start(struct ca *ca, monotime_t now, uint64_t random)
 {
-	const struct link_options options = { .config = ca->config,
-		.path = CA_PATH, .ping_ms = KEEPALIVE_INTERVAL_MS,
-		.gave_time = true, .refused = ca->refused };
+	struct tls_options tls;
+	struct link_options options = link_options_of(ca->config, &tls,
+	    CA_PATH);
 
+	options.gave_time = true;
+	tls.refused = ca->refused;
 	ca->key = own_pair_key();
 	ca->link = ca->key != NULL ? link_new(&options, now) : NULL;
 	ca->deadline = monotime_add_ms(now, CA_ANSWER_MS);

@@ -25,6 +25,10 @@ struct http2 {
 	int32_t stream;			/* 0: none yet */
 	struct http2_state state;
 	/* From the peer. */
+	struct http2_reader get;	/* body NULL: a gRPC call */
+	unsigned int http_status;
+	unsigned int retry_after;	/* seconds */
+	bool headed;			/* get.head() was called */
 	struct grpc_reader reader;
 	struct grpc_reply reply;
 	struct messages messages;
@@ -90,6 +94,33 @@ on_begin_headers(nghttp2_session *session, const nghttp2_frame *frame,
 	return 0;
 }
 
+/* A number of digits alone; 0 if it is none, such as a date. */
+static unsigned int
+read_number(const uint8_t *text, size_t length)
+{
+	unsigned int n = 0;
+
+	for (size_t i = 0; i < length; i++) {
+		if (text[i] < '0' || text[i] > '9' || i == 6)
+			return 0;
+		n = n * 10 + (unsigned int)(text[i] - '0');
+	}
+	return n;
+}
+
+/* A header field of the answer to a GET; trailers say nothing to us. */
+static void
+take_field(struct http2 *h, const uint8_t *name, size_t name_length,
+    const uint8_t *value, size_t length)
+{
+	if (h->headed)
+		return;
+	if (name_length == 7 && memcmp(name, ":status", 7) == 0)
+		h->http_status = read_number(value, length);
+	else if (name_length == 11 && memcmp(name, "retry-after", 11) == 0)
+		h->retry_after = read_number(value, length);
+}
+
 static int
 on_header(nghttp2_session *session, const nghttp2_frame *frame,
     const uint8_t *name, size_t name_length, const uint8_t *value,
@@ -112,7 +143,11 @@ on_header(nghttp2_session *session, const nghttp2_frame *frame,
 	if (name_length == 7 && memcmp(name, ":status", 7) == 0 &&
 	    length == 3 && value[0] == '1')
 		h->interim = true;
-	if (!h->interim)
+	if (h->interim)
+		return 0;
+	if (h->get.body != NULL)
+		take_field(h, name, name_length, value, length);
+	else
 		grpc_reply_header(&h->reply, name, name_length, value, length);
 	return 0;
 }
@@ -186,6 +221,17 @@ keep_waiting(struct http2 *h, const uint8_t *octets, size_t length)
 	return true;
 }
 
+static void
+take_body(struct http2 *h, const uint8_t *octets, size_t length)
+{
+	h->idle_frames = 0;
+	if (h->get.body(h->get.arg, octets, length))
+		return;
+	end_call(h, FEED_CAUSE_CONTENT, GRPC_UNKNOWN,
+	    "the rest of the answer is not wanted");
+	http2_cancel(h);
+}
+
 static int
 on_data(nghttp2_session *session, uint8_t flags, int32_t stream,
     const uint8_t *octets, size_t length, void *arg)
@@ -194,7 +240,9 @@ on_data(nghttp2_session *session, uint8_t flags, int32_t stream,
 	size_t taken = length;
 
 	(void)flags;
-	if (stream == h->stream && !h->state.ended && !h->reply.is_grpc)
+	if (stream == h->stream && !h->state.ended && h->get.body != NULL)
+		take_body(h, octets, length);
+	else if (stream == h->stream && !h->state.ended && !h->reply.is_grpc)
 		grpc_reply_body(&h->reply, octets, length);
 	else if (stream == h->stream && !h->state.ended)
 		taken = h->waiting_length > 0 ? 0 :
@@ -265,6 +313,11 @@ take_end(struct http2 *h, const nghttp2_frame *frame)
 {
 	bool first = !h->state.ended;
 
+	if (h->get.body != NULL) {
+		h->state.whole = first;
+		h->stream = 0;
+		return;
+	}
 	if (frame->hd.type == NGHTTP2_HEADERS || !h->reply.is_grpc)
 		end_by_status(h);
 	else
@@ -288,6 +341,15 @@ count_frame(struct http2 *h, const nghttp2_frame *frame)
 	    NGHTTP2_ENHANCE_YOUR_CALM);
 }
 
+static void
+take_head(struct http2 *h)
+{
+	if (h->get.body == NULL || h->interim || h->headed || h->state.ended)
+		return;
+	h->headed = true;
+	h->get.head(h->get.arg, h->http_status, h->retry_after);
+}
+
 static int
 on_frame(nghttp2_session *session, const nghttp2_frame *frame, void *arg)
 {
@@ -301,6 +363,8 @@ on_frame(nghttp2_session *session, const nghttp2_frame *frame, void *arg)
 		take_goaway(h, &frame->goaway);
 	if (h->stream == 0 || frame->hd.stream_id != h->stream)
 		return 0;
+	if (frame->hd.type == NGHTTP2_HEADERS)
+		take_head(h);
 	if (frame->hd.type == NGHTTP2_RST_STREAM)
 		take_reset(h, frame->rst_stream.error_code);
 	else if ((frame->hd.type == NGHTTP2_HEADERS ||
@@ -461,10 +525,11 @@ field(const char *name, const char *value)
 		NGHTTP2_NV_FLAG_NONE };
 }
 
-int
-http2_call(struct http2 *http2, const struct http2_request *request)
+/* "octets": what is sent behind it; NULL: nothing, it is a GET. */
+static int
+open_stream(struct http2 *http2, const struct http2_request *request,
+    const nghttp2_data_provider *octets)
 {
-	const nghttp2_data_provider provider = { .read_callback = on_read };
 	nghttp2_nv *fields;
 	size_t n = 0;
 	int32_t stream;
@@ -472,22 +537,42 @@ http2_call(struct http2 *http2, const struct http2_request *request)
 	fields = calloc(6 + request->header_count, sizeof(*fields));
 	if (fields == NULL)
 		return -ENOMEM;
-	fields[n++] = field(":method", "POST");
+	fields[n++] = field(":method", octets != NULL ? "POST" : "GET");
 	fields[n++] = field(":scheme", request->scheme);
 	fields[n++] = field(":path", request->path);
 	fields[n++] = field(":authority", request->authority);
-	fields[n++] = field("content-type", "application/grpc");
-	fields[n++] = field("te", "trailers");
+	if (octets != NULL) {
+		fields[n++] = field("content-type", "application/grpc");
+		fields[n++] = field("te", "trailers");
+	}
 	for (size_t i = 0; i < request->header_count; i++)
 		fields[n++] = field(request->headers[i].name,
 		    request->headers[i].value);
 	stream = nghttp2_submit_request(http2->session, NULL, fields, n,
-	    &provider, NULL);
+	    octets, NULL);
 	free(fields);
 	if (stream < 0)
 		return -ENOMEM;
 	http2->stream = stream;
 	return 0;
+}
+
+int
+http2_call(struct http2 *http2, const struct http2_request *request)
+{
+	const nghttp2_data_provider provider = { .read_callback = on_read };
+
+	return open_stream(http2, request, &provider);
+}
+
+int
+http2_get(struct http2 *http2, const struct http2_request *request,
+    const struct http2_reader *reader)
+{
+	http2->get = *reader;
+	http2->headed = http2->state.whole = false;
+	http2->http_status = http2->retry_after = 0;
+	return open_stream(http2, request, NULL);
 }
 
 int

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One HTTP/2 connection with one stream on it, which is a gRPC call that both
- * sides keep open.  Octets in, octets out: it knows no socket and no time.
- * nghttp2's callbacks stay inside; what they find is read from http2_state().
+ * One HTTP/2 connection with one stream at a time on it: a gRPC call that both
+ * sides keep open, or a GET.  Octets in, octets out: it knows no socket and no
+ * time.  nghttp2's callbacks stay inside; what they find is read from
+ * http2_state().
  */
 #ifndef NFDNS_RESOLVER_FEED_HTTP2_H
 #define NFDNS_RESOLVER_FEED_HTTP2_H
@@ -31,7 +32,7 @@ struct http2_header {
 	const char *value;
 };
 
-/* A call; all of it is copied. */
+/* All of it is copied. */
 struct http2_request {
 	const char *scheme;		/* "https" or "http" */
 	const char *authority;
@@ -40,10 +41,20 @@ struct http2_request {
 	size_t header_count;
 };
 
+/* What comes of a GET, as it comes. */
+struct http2_reader {
+	void *arg;
+	/* The status, and seconds of Retry-After, or 0. */
+	void (*head)(void *arg, unsigned int status, unsigned int retry_after);
+	/* False: no more of it is wanted, the call ends. */
+	bool (*body)(void *arg, const uint8_t *octets, size_t length);
+};
+
 struct http2_state {
 	bool settled;			/* the peer's SETTINGS are here */
 	bool going;			/* it has sent a GOAWAY */
 	bool too_many_pings;		/* and that is why */
+	bool whole;			/* the GET was answered; another may follow */
 	bool ended;			/* the call is over, because: */
 	enum feed_cause cause;
 	unsigned int status;		/* gRPC's, or what stands for it */
@@ -54,9 +65,13 @@ struct http2_state {
 struct http2 *http2_new(uint64_t limit) __attribute__((warn_unused_result));
 void http2_free(struct http2 *http2);
 
-/* Opens the stream; once.  0 or -ENOMEM. */
+/* Opens the stream of a gRPC call; once.  0 or -ENOMEM. */
 int http2_call(struct http2 *http2, const struct http2_request *request)
     __attribute__((warn_unused_result));
+
+/* Begins a GET, after the one before was whole.  0 or -ENOMEM. */
+int http2_get(struct http2 *http2, const struct http2_request *request,
+    const struct http2_reader *reader) __attribute__((warn_unused_result));
 
 /*
  * Sends a message.  0, -ENOMEM, -EMSGSIZE, or -ENOBUFS while the peer does not

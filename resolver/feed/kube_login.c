@@ -112,13 +112,8 @@ kube_credentials_refresh(struct kube_credentials *c, monotime_t now)
 	c->error[0] = '\0';
 	c->due = MONOTIME_NEVER;
 	error = load_access(c, &access);
-	if (error == 0) {
-		error = kube_tls_load(&c->tls, &access, c->error);
-		if (error == 0)
-			set_access(c, &access);
-		else
-			kube_access_free(&access);
-	}
+	if (error == 0)
+		set_access(c, &access);
 	if (error == 0 && !read_token(c))
 		error = -EINVAL;
 	if (error == -ENOMEM)
@@ -141,5 +136,4 @@ kube_credentials_free(struct kube_credentials *c)
 {
 	set_token(c, NULL);
 	kube_access_free(&c->access);
-	kube_tls_free(&c->tls);
 }

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What requests are authorised with, as it is now: the kubeconfig, the
- * certificates and the token are read anew, since all of them rotate.
+ * What requests are authorised with, as it is now: the kubeconfig and the token
+ * are read anew, since both change.
  */
 #ifndef NFDNS_RESOLVER_FEED_KUBE_LOGIN_H
 #define NFDNS_RESOLVER_FEED_KUBE_LOGIN_H
 
 #include "resolver/clock.h"
-#include "resolver/feed/kube_tls.h"
 #include "resolver/feed/kubeconfig.h"
 
 /* Files that cannot be read are tried again after that. */
@@ -15,9 +14,8 @@
 
 struct kube_credentials {
 	const char *kubeconfig;		/* borrowed; NULL: a pod's */
-	bool loaded;			/* the four below are good */
+	bool loaded;			/* the three below are good */
 	struct kube_access access;
-	struct kube_tls tls;
 	char *token;			/* never NULL once loaded */
 	bool token_read;		/* from its file, at least once */
 	monotime_t due;			/* not before, after a failure */

@@ -109,7 +109,7 @@ decode(const char *text, unsigned char **octets)
 /* NAME-data, which counts before the file NAME. */
 static void
 read_pem(struct reading *r, const struct yaml_node *map, const char *name,
-    struct kube_pem *pem)
+    struct pem_text *pem)
 {
 	char data[64];
 	unsigned char *octets;
@@ -163,8 +163,7 @@ read_server(struct reading *r, const struct yaml_node *cluster)
 		fail(r, cluster, "the cluster has no server");
 		return;
 	}
-	if (strncasecmp(text, "https://", 8) != 0 &&
-	    strncasecmp(text, "http://", 7) != 0)
+	if (strncasecmp(text, "https://", 8) != 0)
 		fail(r, node, "server must begin with https://");
 	for (i = 0; i < length; i++) {
 		if (text[i] <= ' ' || text[i] == 0x7f ||
@@ -189,6 +188,9 @@ read_cluster(struct reading *r, const struct yaml_node *cluster)
 	read_server(r, cluster);
 	a->server_name = copy(r, text_of(r, cluster, "tls-server-name"));
 	a->proxy = copy(r, text_of(r, cluster, "proxy-url"));
+	if (a->proxy != NULL && strncasecmp(a->proxy, "http://", 7) != 0)
+		fail(r, yaml_tree_member(cluster, "proxy-url"), "proxy-url must"
+		    " begin with http://: no other proxies are used");
 	read_pem(r, cluster, "certificate-authority", &a->roots);
 	if (insecure != NULL && !yaml_tree_bool(insecure, &a->insecure))
 		fail(r, insecure, "insecure-skip-tls-verify is neither true"
@@ -232,12 +234,9 @@ read_user(struct reading *r, const struct yaml_node *user)
 	read_pem(r, user, "client-key", &a->key);
 	a->token = copy(r, text_of(r, user, "token"));
 	a->token_file = copy_path(r, text_of(r, user, "tokenFile"));
-	if (kube_pem_is_there(&a->cert) != kube_pem_is_there(&a->key))
+	if (pem_is_given(&a->cert) != pem_is_given(&a->key))
 		fail(r, user, "client-certificate and client-key are both"
 		    " needed");
-	if (a->server != NULL && strncasecmp(a->server, "https:", 6) != 0 &&
-	    (kube_pem_is_there(&a->cert) || a->token != NULL || a->token_file != NULL))
-		fail(r, user, "credentials are for https:// servers only");
 }
 
 static void
@@ -271,6 +270,12 @@ read_root(struct reading *r, const struct yaml_node *root)
 		read_user(r, part);
 }
 
+static const struct kube_access no_access = {
+	.roots = { .name = "certificate-authority" },
+	.cert = { .name = "client-certificate" },
+	.key = { .name = "client-key" },
+};
+
 int
 kubeconfig_read(struct kube_access *access, const char *path,
     const char *text, size_t length, char why[static FEED_TEXT])
@@ -280,7 +285,7 @@ kubeconfig_read(struct kube_access *access, const char *path,
 	const char *reason;
 	unsigned int line;
 
-	*access = (struct kube_access){ .server = NULL };
+	*access = no_access;
 	r.error = yaml_tree_read(&tree, text, length, &reason, &line);
 	if (r.error == -EINVAL)
 		(void)snprintf(why, FEED_TEXT, "%.100s:%u: %s", path, line,
@@ -319,7 +324,7 @@ kubeconfig_in_cluster(struct kube_access *access, const char *host,
 {
 	bool v6;
 
-	*access = (struct kube_access){ .server = NULL };
+	*access = no_access;
 	if (host == NULL || port == NULL || host[0] == '\0' ||
 	    port[0] == '\0') {
 		(void)snprintf(why, FEED_TEXT, "no kubeconfig is set, and"
@@ -343,7 +348,7 @@ kubeconfig_in_cluster(struct kube_access *access, const char *host,
 }
 
 static void
-free_pem(struct kube_pem *pem)
+free_pem(struct pem_text *pem)
 {
 	if (pem->octets != NULL)
 		explicit_bzero(pem->octets, pem->length);

@@ -11,30 +11,17 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "resolver/feed/feed.h"
-
-/* A PEM text: in the kubeconfig itself, or a file that is read anew each time. */
-struct kube_pem {
-	char *octets;			/* NULL: it is in the file */
-	size_t length;
-	char *path;			/* NULL with octets, or if there is none */
-};
-
-static inline bool
-kube_pem_is_there(const struct kube_pem *pem)
-{
-	return pem->octets != NULL || pem->path != NULL;
-}
+#include "resolver/feed/pem.h"
 
 /* Owns all of its texts, any of which may be NULL. */
 struct kube_access {
 	char *server;			/* "https://HOST:PORT", no "/" at its end */
 	char *server_name;		/* in its certificate, instead of HOST */
-	char *proxy;
+	char *proxy;			/* "http://..."; a tunnel is asked for */
 	bool insecure;			/* its certificate is not verified */
-	struct kube_pem roots;		/* none: the system's */
-	struct kube_pem cert;
-	struct kube_pem key;
+	struct pem_text roots;		/* none: the system's */
+	struct pem_text cert;
+	struct pem_text key;
 	char *token;
 	char *token_file;		/* counts before the token */
 };

@@ -7,6 +7,7 @@
 #include "resolver/feed/kubernetes.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,8 +17,6 @@
 #include "resolver/feed/kube_kind.h"
 #include "resolver/feed/kube_login.h"
 #include "resolver/feed/kube_offer.h"
-#include "resolver/feed/kube_tls.h"
-#include "resolver/feed/kubeconfig.h"
 #include "resolver/feed/reflector.h"
 #include "resolver/feed/text.h"
 
@@ -26,9 +25,10 @@
 struct feed {
 	const struct feed_config *config;
 	const struct feed_host *host;
-	struct kube_http *http;
 	struct reflector *reflectors;
 	struct kube_transfer *transfers; /* as many; of the same index */
+	struct pollfd *fds;		/* the stop's, and LINK_FDS of each */
+	size_t *fd_counts;		/* of each */
 	const struct kube_store **stores;
 	size_t count;
 	struct kube_credentials credentials;
@@ -77,19 +77,15 @@ reflectors_wanted(const struct feed_config *config)
 	return count;
 }
 
-static int
+static void
 add_reflector(struct feed *f, const struct kube_kind *kind,
     const char *namespace)
 {
 	struct reflector *r = &f->reflectors[f->count];
-	int error;
 
 	reflector_init(r, kind, namespace, &f->room, random_number());
-	error = kube_transfer_init(&f->transfers[f->count], f->http, r);
-	if (error != 0)
-		return error;
+	kube_transfer_init(&f->transfers[f->count], r);
 	f->stores[f->count++] = &r->mirror.store;
-	return 0;
 }
 
 static int
@@ -98,24 +94,26 @@ add_reflectors(struct feed *f)
 	const struct feed_config *config = f->config;
 	size_t each = config->namespace_count > 0 ? config->namespace_count : 1;
 	size_t most = reflectors_wanted(config);
-	int error = 0;
 
 	if (most == 0)
 		return -EINVAL;		/* the table of kinds is empty */
 	f->reflectors = calloc(most, sizeof(*f->reflectors));
 	f->transfers = calloc(most, sizeof(*f->transfers));
 	f->stores = calloc(most, sizeof(struct kube_store *));
-	if (f->reflectors == NULL || f->transfers == NULL || f->stores == NULL)
+	f->fds = calloc(1 + most * LINK_FDS, sizeof(*f->fds));
+	f->fd_counts = calloc(most, sizeof(*f->fd_counts));
+	if (f->reflectors == NULL || f->transfers == NULL ||
+	    f->stores == NULL || f->fds == NULL || f->fd_counts == NULL)
 		return -ENOMEM;
-	for (size_t i = 0; i < kube_kind_count && error == 0; i++) {
+	for (size_t i = 0; i < kube_kind_count; i++) {
 		if (!is_wanted(config, &kube_kinds[i]))
 			continue;
-		for (size_t n = 0; n < each && error == 0; n++)
-			error = add_reflector(f, &kube_kinds[i],
+		for (size_t n = 0; n < each; n++)
+			add_reflector(f, &kube_kinds[i],
 			    config->namespace_count > 0 ?
 			    config->namespaces[n] : NULL);
 	}
-	return error;
+	return 0;
 }
 
 static void
@@ -128,17 +126,16 @@ stop(struct feed *f)
 	free(f->transfers);
 	free(f->reflectors);
 	free(f->stores);
+	free(f->fds);
+	free(f->fd_counts);
 	kube_credentials_free(&f->credentials);
-	kube_http_free(f->http);
 }
 
 static int
 start(struct feed *f)
 {
-	int error = kube_http_new(&f->http);
+	const int error = add_reflectors(f);
 
-	if (error == 0)
-		error = add_reflectors(f);
 	kube_credentials_init(&f->credentials, f->config->kubeconfig);
 	f->host->status->since = realtime_s();
 	return error;
@@ -238,27 +235,31 @@ send_request(struct feed *f, size_t i, monotime_t now)
 {
 	const struct kube_credentials *credentials = &f->credentials;
 	const struct kube_login login = { .access = &credentials->access,
-	    .tls = &credentials->tls, .token = credentials->token };
+	    .token = credentials->token };
 	struct reflector_end end = { .cause = FEED_CAUSE_CONNECT,
 	    .why = "the request cannot be made: look at server and proxy-url" };
 	char target[REFLECTOR_TARGET_SIZE];
 	struct reflector *r = &f->reflectors[i];
+	struct kube_transfer *t = &f->transfers[i];
 	struct feed_status *status = f->host->status;
+	struct link_certificate certificate;
 
 	reflector_start(r, now, random_number(), target);
 	status->attempts++;
 	status->attempted = realtime_s();
 	f->dirty = true;
-	if (kube_transfer_start(&f->transfers[i], &login, target,
-	    r->failing) != 0)
+	if (kube_transfer_start(t, &login, target, r->failing, now) != 0) {
 		end_request(f, r, now, &end);
+		return;
+	}
+	certificate = link_certificate(t->link);
+	status->cert_begin = certificate.begin;
+	status->cert_end = certificate.end;
 }
 
 static void
 send_requests(struct feed *f, monotime_t now)
 {
-	struct feed_status *status = f->host->status;
-
 	for (size_t i = 0; i < f->count; i++) {
 		if (!reflector_is_due(&f->reflectors[i], now) ||
 		    !kube_credentials_refresh(&f->credentials, now))
@@ -267,8 +268,6 @@ send_requests(struct feed *f, monotime_t now)
 			report(f, FEED_ERROR, f->credentials.warning);
 			f->credentials.warning = NULL;
 		}
-		status->cert_begin = f->credentials.tls.begin;
-		status->cert_end = f->credentials.tls.end;
 		send_request(f, i, now);
 	}
 }
@@ -371,13 +370,6 @@ collect(struct feed *f, monotime_t now)
 	}
 }
 
-static void
-earlier(monotime_t *least, monotime_t other)
-{
-	if (monotime_is_set(other) && monotime_is_past(*least, other))
-		*least = other;
-}
-
 static int
 wait_ms(const struct feed *f, monotime_t now)
 {
@@ -390,11 +382,55 @@ wait_ms(const struct feed *f, monotime_t now)
 		if (monotime_is_past(now, due))
 			due = monotime_is_set(f->credentials.due) ?
 			    f->credentials.due : now;
-		earlier(&least, due);
+		least = monotime_first(least, due);
+		least = monotime_first(least,
+		    kube_transfer_deadline(&f->transfers[i], now));
 	}
 	if (is_settled(f))
-		earlier(&least, kube_offer_deadline(&f->offer));
+		least = monotime_first(least, kube_offer_deadline(&f->offer));
 	return monotime_poll_timeout(now, least);
+}
+
+/* 1 if it is to stop, 0, or a negative errno. */
+static int
+wait(struct feed *f)
+{
+	const monotime_t now = monotime_now();
+	nfds_t count = 1;
+
+	f->fds[0] = (struct pollfd){ f->host->stop_fd, POLLIN, 0 };
+	for (size_t i = 0; i < f->count; i++) {
+		f->fd_counts[i] = kube_transfer_poll(&f->transfers[i],
+		    f->fds + count, now);
+		count += f->fd_counts[i];
+	}
+	if (poll(f->fds, count, wait_ms(f, now)) >= 0)
+		return f->fds[0].revents != 0;
+	for (nfds_t i = 0; i < count; i++)
+		f->fds[i].revents = 0;
+	return errno == EINTR ? 0 : -errno;
+}
+
+/* What came to the reflectors, and which requests have ended. */
+static void
+step_transfers(struct feed *f, monotime_t now)
+{
+	struct feed_status *status = f->host->status;
+	const struct pollfd *fds = f->fds + 1;
+	struct reflector_end end;
+
+	for (size_t i = 0; i < f->count; i++) {
+		struct kube_transfer *t = &f->transfers[i];
+
+		if (kube_transfer_step(t, fds, f->fd_counts[i], now, &end))
+			end_request(f, t->reflector, now, &end);
+		fds += f->fd_counts[i];
+		if (t->link == NULL || !link_take_life(t->link))
+			continue;
+		status->last_life = realtime_s();
+		if (t->headed)
+			set_text(f, status->peer, link_peer(t->link));
+	}
 }
 
 /* One round; 1: it is to stop. */
@@ -402,9 +438,6 @@ static int
 go_on(struct feed *f)
 {
 	monotime_t now = monotime_now();
-	struct kube_http_news news;
-	struct reflector_end end;
-	struct kube_transfer *t;
 	int outcome;
 
 	f->host->tick(f->host->arg);
@@ -412,16 +445,9 @@ go_on(struct feed *f)
 	send_requests(f, now);
 	offer(f, now);
 	show(f);
-	outcome = kube_http_wait(f->http, f->host->stop_fd, wait_ms(f, now),
-	    &news);
+	outcome = wait(f);
 	now = monotime_now();
-	while ((t = kube_http_ended(f->http, &end)) != NULL)
-		end_request(f, t->reflector, now, &end);
-	if (news.life)
-		f->host->status->last_life =
-		    realtime_s();
-	if (news.peer[0] != '\0')
-		set_text(f, f->host->status->peer, news.peer);
+	step_transfers(f, now);
 	collect(f, now);
 	return outcome;
 }

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One gRPC call to a server on a connection of its own, from the resolution of
- * the name to the end.  A link is used once:
+ * A connection to a control plane, from the resolution of the name to the end: for
+ * one gRPC call, or for GETs, one at a time.  A link is used once:
  *
- *   RESOLVING -> CONNECTING -> HANDSHAKE -> SETTLING -> OPEN -> FAILED
+ *   RESOLVING -> CONNECTING -> [TUNNEL] -> HANDSHAKE -> SETTLING -> OPEN -> FAILED
  *
- * Each step has its deadline.  Up to the handshake, whatever fails leads to the
- * next address; after the last one, to FAILED.
+ * Each step has its deadline.  Addresses are tried a quarter of a second after one
+ * another, and the first that connects is taken (RFC 8305, section 5).  Up to the
+ * handshake, whatever fails leads to the next address; after the last one, to
+ * FAILED.
  */
 #ifndef NFDNS_RESOLVER_FEED_LINK_H
 #define NFDNS_RESOLVER_FEED_LINK_H
@@ -17,12 +19,16 @@
 #include <stdint.h>
 
 #include "resolver/feed/feed.h"
+#include "resolver/feed/http2.h"
 #include "resolver/feed/resolve.h"
+#include "resolver/feed/tls.h"
 
 #define LINK_FDS	RESOLVE_FDS
 
 #define LINK_RESOLVE_MS	5000
 #define LINK_CONNECT_MS	5000		/* each address */
+#define LINK_NEXT_MS	250		/* then the next one is tried beside it */
+#define LINK_TUNNEL_MS	5000		/* through a proxy */
 #define LINK_HANDSHAKE_MS 5000
 #define LINK_SETTLE_MS	5000
 
@@ -30,15 +36,35 @@
 
 struct link;
 
+/* Borrowed: the texts of the call for the link's life, the others for link_new(). */
 struct link_options {
-	const struct feed_config *config;
-	const char *path;		/* of the call */
+	const char *server;		/* "HOST:PORT" */
+	char *const *addresses;		/* of HOST; none: it is resolved */
+	size_t address_count;
+	const struct tls_options *tls;	/* NULL: plaintext */
+	const char *tls_host;		/* in its certificate; NULL: HOST */
+	const char *token;		/* a file, sent if there is no good pair */
+	bool has_token;			/* the caller sends one of its own */
+	const struct link_proxy *proxy;	/* NULL: straight to the server */
 	int64_t ping_ms;		/* KEEPALIVE_INTERVAL_MS, or slower */
 	size_t turn;			/* the address to begin with */
 	/* A pair whose halves do not match was seen before: use the token. */
 	bool gave_time;
-	bool refused;			/* the server refused the pair: likewise */
+	/* The gRPC call, which begins at once; NULL: the caller GETs. */
+	const char *path;
+	const char *cluster;		/* "clusterid"; or NULL */
+	uint64_t limit;			/* octets of a message; 0: the default */
 };
+
+/* An HTTP proxy that is asked to CONNECT (RFC 9110, section 9.3.6). */
+struct link_proxy {
+	const char *server;		/* "HOST:PORT" */
+	const char *authorization;	/* "Basic ..."; or NULL */
+};
+
+/* The options of a feed of xds, which borrow its config; "tls" is filled in. */
+struct link_options link_options_of(const struct feed_config *config,
+    struct tls_options *tls, const char *path);
 
 /* Why it is over. */
 struct link_end {
@@ -55,7 +81,7 @@ struct link_certificate {
 	int64_t begin, end;		/* 0: there is none */
 };
 
-/* The config is borrowed for the link's life.  NULL: no memory. */
+/* NULL: no memory. */
 struct link *link_new(const struct link_options *options, monotime_t now)
     __attribute__((warn_unused_result));
 
@@ -74,6 +100,11 @@ void link_step(struct link *link, const struct pollfd *fds, size_t count,
 int link_send(struct link *link, const void *octets, size_t length)
     __attribute__((warn_unused_result));
 void link_send_end(struct link *link);
+
+/* Once it is open, and when the GET before it was whole; see http2_get(). */
+int link_get(struct link *link, const struct http2_request *request,
+    const struct http2_reader *reader) __attribute__((warn_unused_result));
+bool link_is_whole(const struct link *link);	/* the GET was answered */
 
 /* The next message, which the caller frees; NULL: there is none. */
 uint8_t *link_message(struct link *link, size_t *length);

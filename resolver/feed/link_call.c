@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "resolver/text/given.h"
+
 #define READ_SIZE	((size_t)16 << 10)
 #define READS_A_STEP	64		/* then the others have their turn */
 
@@ -28,18 +30,22 @@ link_fail(struct link *l, enum feed_cause cause, const char *format, ...)
 int
 link_call_begin(struct link *l)
 {
-	const struct feed_config *config = l->options.config;
+	const struct link_options *o = &l->options;
 	struct http2_header headers[2];
 	struct http2_request request = {
 		.scheme = l->transport.ssl != NULL ? "https" : "http",
-		.authority = config->server, .path = l->options.path,
-		.headers = headers };
+		.authority = o->server, .path = o->path, .headers = headers };
 	char bearer[sizeof("Bearer ") + LINK_TOKEN_MOST];
 	int error;
 
-	if (config->node.cluster != NULL && *config->node.cluster != '\0')
+	l->http2 = http2_new(o->limit != 0 ? o->limit : LINK_LIMIT_DEFAULT);
+	if (l->http2 == NULL)
+		return -ENOMEM;
+	if (o->path == NULL)
+		return 0;			/* GETs, one by one */
+	if (text_is_given(o->cluster))
 		headers[request.header_count++] = (struct http2_header){
-			"clusterid", config->node.cluster };
+			"clusterid", o->cluster };
 	/* Only what TLS protects carries a token: there is none otherwise. */
 	if (l->transport.ssl != NULL && l->token.length > 0) {
 		(void)snprintf(bearer, sizeof(bearer), "Bearer %s",
@@ -47,9 +53,7 @@ link_call_begin(struct link *l)
 		headers[request.header_count++] = (struct http2_header){
 			"authorization", bearer };
 	}
-	l->http2 = http2_new(config->limit != 0 ? config->limit :
-	    LINK_LIMIT_DEFAULT);
-	error = l->http2 != NULL ? http2_call(l->http2, &request) : -ENOMEM;
+	error = http2_call(l->http2, &request);
 	explicit_bzero(bearer, sizeof(bearer));
 	return error;
 }
@@ -218,6 +222,25 @@ link_send_end(struct link *link)
 	link_flush(link);
 }
 
+int
+link_get(struct link *link, const struct http2_request *request,
+    const struct http2_reader *reader)
+{
+	int error;
+
+	if (link->http2 == NULL || link->state == LINK_FAILED)
+		return -ENOTCONN;
+	error = http2_get(link->http2, request, reader);
+	link_flush(link);
+	return error;
+}
+
+bool
+link_is_whole(const struct link *link)
+{
+	return link->http2 != NULL && http2_state(link->http2)->whole;
+}
+
 uint8_t *
 link_message(struct link *link, size_t *length)
 {
@@ -305,5 +328,5 @@ link_peer(const struct link *link)
 struct link_certificate
 link_certificate(const struct link *link)
 {
-	return link->certificate;
+	return (struct link_certificate){ link->tls.begin, link->tls.end };
 }

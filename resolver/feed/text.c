@@ -38,7 +38,7 @@ is_printable(uint32_t c)
 void
 feed_text_clean(char *out, size_t size, const void *octets, size_t length)
 {
-	const char *p = octets, *const end = p + length;
+	const char *p = length > 0 ? octets : "", *const end = p + length;
 	size_t used = 0, n;
 
 	if (size == 0)

@@ -12,9 +12,6 @@
 #include <openssl/pem.h>
 #include <openssl/x509v3.h>
 
-#include "resolver/feed/pem.h"
-#include "resolver/feed/small_file.h"
-
 #define CHAIN_MOST	16		/* certificates */
 
 static void __attribute__((format(printf, 2, 3)))
@@ -27,25 +24,15 @@ say(char why[static FEED_TEXT], const char *format, ...)
 	va_end(args);
 }
 
-static BIO *
-bio_over(const struct small_file *file)
-{
-	return BIO_new_mem_buf(file->octets, (int)file->length);
-}
-
 static int
-add_roots(SSL_CTX *context, const char *path, char why[static FEED_TEXT])
+add_roots(SSL_CTX *context, const struct pem_text *pem,
+    char why[static FEED_TEXT])
 {
 	struct small_file file;
-	int error = small_file_read(path, &file), count = 0;
-	BIO *bio = NULL;
+	int error, count = 0;
+	BIO *bio = pem_open(pem, &file, &error);
 	X509 *root;
 
-	if (error != 0) {
-		say(why, "root_cert %.150s: %s", path, strerror(-error));
-		return -EINVAL;
-	}
-	bio = bio_over(&file);
 	while (bio != NULL && (root = PEM_read_bio_X509(bio, NULL,
 	    pem_no_passphrase, NULL)) != NULL) {
 		count += X509_STORE_add_cert(SSL_CTX_get_cert_store(context),
@@ -57,36 +44,34 @@ add_roots(SSL_CTX *context, const char *path, char why[static FEED_TEXT])
 	ERR_clear_error();
 	if (count > 0)
 		return 0;
-	say(why, "root_cert %.150s: there is no certificate in it", path);
+	pem_say(pem, error != 0 ? strerror(-error) :
+	    "there is no certificate in it", why);
 	return -EINVAL;
 }
 
 static int
-set_roots(SSL_CTX *context, const char *path, char why[static FEED_TEXT])
+set_roots(SSL_CTX *context, const struct tls_options *options,
+    char why[static FEED_TEXT])
 {
-	if (path != NULL)
-		return add_roots(context, path, why);
-	if (SSL_CTX_set_default_verify_paths(context) == 1)
+	if (pem_is_given(&options->roots))
+		return add_roots(context, &options->roots, why);
+	if (options->insecure || SSL_CTX_set_default_verify_paths(context) == 1)
 		return 0;
-	say(why, "the system's root certificates cannot be read: set "
-	    "\"root_cert\"");
+	say(why, "the system's root certificates cannot be read: set \"%s\"",
+	    options->roots.name);
 	return -EINVAL;
 }
 
 /* The leaf, and those above it into the context. */
 static X509 *
-read_chain(SSL_CTX *context, const char *path, char why[static FEED_TEXT])
+read_chain(SSL_CTX *context, const struct pem_text *pem,
+    char why[static FEED_TEXT])
 {
 	struct small_file file;
-	int error = small_file_read(path, &file), count = 0;
+	int error, count = 0;
+	BIO *bio = pem_open(pem, &file, &error);
 	X509 *leaf = NULL, *above;
-	BIO *bio;
 
-	if (error != 0) {
-		say(why, "cert %.150s: %s", path, strerror(-error));
-		return NULL;
-	}
-	bio = bio_over(&file);
 	if (bio != NULL)
 		leaf = PEM_read_bio_X509(bio, NULL, pem_no_passphrase, NULL);
 	while (leaf != NULL && count++ < CHAIN_MOST && (above =
@@ -97,99 +82,100 @@ read_chain(SSL_CTX *context, const char *path, char why[static FEED_TEXT])
 	small_file_wipe(&file);
 	ERR_clear_error();
 	if (leaf == NULL)
-		say(why, "cert %.150s: there is no certificate in it", path);
+		pem_say(pem, error != 0 ? strerror(-error) :
+		    "there is no certificate in it", why);
 	return leaf;
 }
 
 static EVP_PKEY *
-read_key(const char *path, char why[static FEED_TEXT])
+read_key(const struct pem_text *pem, char why[static FEED_TEXT])
 {
 	struct small_file file;
-	int error = small_file_read(path, &file);
+	int error;
+	BIO *bio = pem_open(pem, &file, &error);
 	EVP_PKEY *key = NULL;
-	BIO *bio;
 
-	if (error != 0) {
-		say(why, "key %.150s: %s", path, strerror(-error));
-		return NULL;
-	}
-	bio = bio_over(&file);
 	if (bio != NULL)
-		key = PEM_read_bio_PrivateKey(bio, NULL, pem_no_passphrase, NULL);
+		key = PEM_read_bio_PrivateKey(bio, NULL, pem_no_passphrase,
+		    NULL);
 	BIO_free(bio);
 	small_file_wipe(&file);
 	ERR_clear_error();
 	if (key == NULL)
-		say(why, "key %.150s: there is no key in it that can be read",
-		    path);
+		pem_say(pem, error != 0 ? strerror(-error) :
+		    "there is no key in it that can be read", why);
 	return key;
 }
 
 static enum tls_pair
-check_pair(struct tls_client *client, const struct feed_config *config,
+check_pair(struct tls_client *client, const struct tls_options *options,
     const X509 *leaf, EVP_PKEY *key, int64_t now)
 {
+	char cert[FEED_TEXT], other[FEED_TEXT];
+
 	client->begin = pem_seconds(X509_get0_notBefore(leaf));
 	client->end = pem_seconds(X509_get0_notAfter(leaf));
+	pem_say(&options->cert, "", cert);
+	pem_say(&options->key, "", other);
 	if (X509_check_private_key(leaf, key) != 1) {
 		ERR_clear_error();
-		say(client->why, "cert %.100s and key %.100s are not of one "
-		    "another", config->cert, config->key);
+		say(client->why, "%.110s and %.110s are not of one another",
+		    cert, other);
 		return TLS_PAIR_TORN;
 	}
 	if (now >= client->end) {
-		say(client->why, "cert %.150s has expired", config->cert);
+		say(client->why, "%.180s has expired", cert);
 		return TLS_PAIR_EXPIRED;
 	}
 	if (now < client->begin) {
-		say(client->why, "cert %.150s is not valid yet: is the clock "
-		    "right?", config->cert);
+		say(client->why, "%.180s is not valid yet: is the clock right?",
+		    cert);
 		return TLS_PAIR_EXPIRED;
 	}
 	return TLS_PAIR_GOOD;
 }
 
 static bool
-is_absent(const char *path)
+is_absent(const struct pem_text *pem)
 {
 	struct small_file file;
-	int error = small_file_read(path, &file);
+	int error = pem->octets != NULL ? 0 : small_file_read(pem->path, &file);
 
-	small_file_wipe(&file);
+	if (pem->octets == NULL)
+		small_file_wipe(&file);
 	return error == -ENOENT;
 }
 
 static enum tls_pair
 set_pair(SSL_CTX *context, struct tls_client *client,
-    const struct feed_config *config, int64_t now, bool refused)
+    const struct tls_options *options, int64_t now)
 {
+	const struct pem_text *cert = &options->cert;
 	enum tls_pair pair = TLS_PAIR_TORN;
 	EVP_PKEY *key = NULL;
 	X509 *leaf;
 
-	if (config->cert == NULL || config->key == NULL)
+	if (!pem_is_given(cert) || !pem_is_given(&options->key))
 		return TLS_PAIR_ABSENT;
-	if (is_absent(config->cert) || is_absent(config->key)) {
-		say(client->why, "cert %.100s or key %.100s does not exist",
-		    config->cert, config->key);
+	if (is_absent(cert) || is_absent(&options->key)) {
+		pem_say(is_absent(cert) ? cert : &options->key,
+		    "No such file or directory", client->why);
 		return TLS_PAIR_ABSENT;
 	}
-	leaf = read_chain(context, config->cert, client->why);
+	leaf = read_chain(context, cert, client->why);
 	if (leaf != NULL)
-		key = read_key(config->key, client->why);
+		key = read_key(&options->key, client->why);
 	if (key != NULL)
-		pair = check_pair(client, config, leaf, key, now);
-	if (pair == TLS_PAIR_GOOD && refused) {
-		say(client->why, "the server refused cert %.150s",
-		    config->cert);
+		pair = check_pair(client, options, leaf, key, now);
+	if (pair == TLS_PAIR_GOOD && options->refused) {
+		pem_say(cert, "the server refused it", client->why);
 		pair = TLS_PAIR_REFUSED;
 	}
 	if (pair == TLS_PAIR_GOOD &&
 	    (SSL_CTX_use_certificate(context, leaf) != 1 ||
 	    SSL_CTX_use_PrivateKey(context, key) != 1)) {
 		ERR_clear_error();
-		say(client->why, "cert %.150s cannot be used",
-		    config->cert);
+		pem_say(cert, "cannot be used", client->why);
 		pair = TLS_PAIR_TORN;
 	}
 	X509_free(leaf);
@@ -224,11 +210,12 @@ set_host(SSL *ssl, const char *host)
 }
 
 static bool
-set_rules(SSL_CTX *context)
+set_rules(SSL_CTX *context, bool insecure)
 {
 	static const unsigned char alpn[] = { 2, 'h', '2' };
 
-	SSL_CTX_set_verify(context, SSL_VERIFY_PEER, NULL);
+	SSL_CTX_set_verify(context, insecure ? SSL_VERIFY_NONE :
+	    SSL_VERIFY_PEER, NULL);
 	SSL_CTX_set_default_passwd_cb(context, pem_no_passphrase);
 	(void)SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE |
 	    SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
@@ -241,30 +228,43 @@ set_rules(SSL_CTX *context)
 }
 
 int
-tls_client_new(struct tls_client *client, const struct feed_config *config,
-    const char *host, int64_t now, bool refused, char why[static FEED_TEXT])
+tls_client_new(struct tls_client *client, const struct tls_options *options,
+    int64_t now, char why[static FEED_TEXT])
 {
 	SSL_CTX *context = SSL_CTX_new(TLS_client_method());
 	int error = -ENOMEM;
 
 	memset(client, 0, sizeof(*client));
 	say(why, "OpenSSL cannot be set up");
-	if (context == NULL || !set_rules(context))
-		goto out;
-	error = set_roots(context, config->root_cert, why);
-	if (error != 0)
-		goto out;
-	client->pair = set_pair(context, client, config, now, refused);
-	client->ssl = SSL_new(context);
-	if (client->ssl == NULL || !set_host(client->ssl, host)) {
-		SSL_free(client->ssl);
-		client->ssl = NULL;
-		error = -ENOMEM;
-	}
-out:
-	SSL_CTX_free(context);
+	if (context != NULL && set_rules(context, options->insecure))
+		error = set_roots(context, options, why);
 	ERR_clear_error();
-	return error;
+	if (error != 0) {
+		SSL_CTX_free(context);
+		return error;
+	}
+	client->pair = set_pair(context, client, options, now);
+	client->context = context;
+	return 0;
+}
+
+void
+tls_client_free(struct tls_client *client)
+{
+	SSL_CTX_free(client->context);
+	client->context = NULL;
+}
+
+SSL *
+tls_client_ssl(const struct tls_client *client, const char *host)
+{
+	SSL *ssl = SSL_new(client->context);
+
+	if (ssl != NULL && set_host(ssl, host))
+		return ssl;
+	ERR_clear_error();
+	SSL_free(ssl);
+	return NULL;
 }
 
 bool
@@ -293,8 +293,8 @@ explain_alert(int alert, bool offered, char why[static FEED_TEXT])
 	const char *name = SSL_alert_desc_string_long(alert);
 
 	if (alert == SSL_AD_CERTIFICATE_REQUIRED)
-		say(why, "the server wants a client certificate: set \"cert\" "
-		    "and \"key\"");
+		say(why, "the server wants a client certificate, and none was "
+		    "sent");
 	else if (offered && is_about_certificates(alert))
 		say(why, "the server refused the client certificate: %s", name);
 	else

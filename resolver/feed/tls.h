@@ -6,14 +6,19 @@
 #ifndef NFDNS_RESOLVER_FEED_TLS_H
 #define NFDNS_RESOLVER_FEED_TLS_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include <openssl/ssl.h>
 
-#include "resolver/feed/feed.h"
+#include "resolver/feed/pem.h"
 
-/* The certificate and key that istiod knows this machine by. */
+/* Whom to trust, and who this machine is.  All of it is borrowed. */
+struct tls_options {
+	struct pem_text roots;		/* none: the system's */
+	struct pem_text cert, key;	/* none: no client certificate */
+	bool insecure;			/* the server's is not verified */
+	bool refused;			/* the server has refused ours */
+};
+
+/* The certificate and key that the server knows this machine by. */
 enum tls_pair {
 	TLS_PAIR_ABSENT,		/* no such files, or none configured */
 	TLS_PAIR_TORN,			/* unreadable, or not of one another */
@@ -30,21 +35,28 @@ enum tls_trouble {
 };
 
 struct tls_client {
-	SSL *ssl;			/* the caller frees it: SSL_free() */
+	SSL_CTX *context;
 	enum tls_pair pair;
 	char why[FEED_TEXT];		/* the pair is not offered */
 	int64_t begin, end;		/* of the certificate; 0: there is none */
 };
 
 /*
- * A connection that is not yet bound to a socket: TLS 1.2 at least, ALPN "h2",
- * the server's certificate checked against the roots and for "host", which may
- * be an IP address.  "now" is the time of day in seconds.  "refused": the server
- * has refused the pair, it is not offered.  Returns 0; -EINVAL, and the reason,
- * if there are no roots; -ENOMEM.
+ * Reads what a connection needs: TLS 1.2 at least, ALPN "h2".  "now" is the time
+ * of day in seconds.  Returns 0; -EINVAL, and the reason, if there are no roots;
+ * -ENOMEM.  free accepts one of zeros.
  */
-int tls_client_new(struct tls_client *client, const struct feed_config *config,
-    const char *host, int64_t now, bool refused, char why[static FEED_TEXT])
+int tls_client_new(struct tls_client *client, const struct tls_options *options,
+    int64_t now, char why[static FEED_TEXT])
+    __attribute__((warn_unused_result));
+void tls_client_free(struct tls_client *client);
+
+/*
+ * A connection that is not yet bound to a socket, which the caller frees.  The
+ * server's certificate is checked for "host", which may be an IP address.  NULL:
+ * no memory.
+ */
+SSL *tls_client_ssl(const struct tls_client *client, const char *host)
     __attribute__((warn_unused_result));
 
 /* After the handshake: whether the server speaks HTTP/2. */

@@ -82,19 +82,21 @@ overtaken(void *arg, struct ads *a)
 static struct ads *
 start_stream(struct xds_session *x, monotime_t now)
 {
-	const struct link_options options = { .config = x->config,
-		.path = DISCOVERY_PATH, .ping_ms = x->ping_ms,
-		.turn = x->turn, .gave_time = x->gave_time,
-		.refused = x->refused };
+	struct tls_options tls;
+	struct link_options options = link_options_of(x->config, &tls,
+	    DISCOVERY_PATH);
 	struct feed_status *status = x->host->status;
-
 	struct ads *stream;
 
+	options.ping_ms = x->ping_ms;
+	options.turn = x->turn;
+	options.gave_time = x->gave_time;
+	tls.refused = x->refused;
 	node_machine_read(&x->config->node, &x->machine);
 	status->attempts++;
 	status->attempted = realtime_s();
 	x->changed = true;
-	stream = ads_new(&options, &x->machine, now);
+	stream = ads_new(x->config, &options, &x->machine, now);
 	if (stream != NULL) {
 		stream->overtaken = overtaken;
 		stream->arg = x;

@@ -59,7 +59,7 @@ put_octets(FILE *out, const char *key, const char *octets, size_t length)
  * is copied only if it is PEM; *copied gets its name, which join shows.
  */
 static bool
-put_pem(FILE *out, const char *key, const struct kube_pem *pem,
+put_pem(FILE *out, const char *key, const struct pem_text *pem,
     char **copied, struct diag *diag)
 {
 	static const char begin[] = "-----BEGIN ";

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A stand-in for a Kubernetes API server: list and watch over HTTP/1.1 and TLS,
-with the rules of a real one for resource versions, pages, bookmarks and what
+"""A stand-in for a Kubernetes API server: list and watch over TLS, by HTTP/2 and, for
+clients that have no other, HTTP/1.1, with the rules of a real one for resource versions, pages, bookmarks and what
 parameters may stand together.  kubectl and python3-kubernetes prove it right in
 tests/feed/test_kubernetes_peer."""
 import base64
 import collections
+import contextlib
 import http.server
 import json
 import pathlib
@@ -17,6 +18,7 @@ import urllib.parse
 
 from netlab.outcome import WAIT_S, Failure, expect
 
+from . import h2streams
 from .authority import Authority
 
 HOST = "kubernetes.default.svc"
@@ -128,7 +130,8 @@ class ApiServer:
         self.directory = tempfile.TemporaryDirectory(prefix="nfdns-api-")
         self.path = pathlib.Path(self.directory.name)
         self.stopping = False
-        self.port = 0
+        self.host, self.port = "127.0.0.1", 0
+        self.protocols = ["h2", "http/1.1"]
         self.use_pair(self.authority.pair(*self.names))
 
     # ---- what a test does with it
@@ -140,7 +143,7 @@ class ApiServer:
         self.tls.load_cert_chain(self.path / "cert.pem", self.path / "key.pem")
         self.tls.load_verify_locations(self.path / "roots.pem")
         self.tls.verify_mode = ssl.CERT_OPTIONAL
-        self.tls.set_alpn_protocols(["http/1.1"])
+        self.tls.set_alpn_protocols(self.protocols)
 
     def __enter__(self):
         self.start()
@@ -154,7 +157,7 @@ class ApiServer:
 
     def start(self):
         self.stopping = False
-        self.http = Listener(("127.0.0.1", self.port), Handler)
+        self.http = Listener((self.host, self.port), Handler)
         self.http.api = self
         self.port = self.http.server_address[1]
         self.thread = threading.Thread(target=self.http.serve_forever,
@@ -293,9 +296,8 @@ class ApiServer:
             return {"kind": kind + "List", "apiVersion": path.rsplit("/", 1)[-1],
                     "metadata": metadata, "items": items}
 
-    def watch(self, plural, namespace, options):
+    def watch(self, plural, namespace, options, began):
         """Events as they come, until the watch ends."""
-        began = time.monotonic()
         until = began + min(float(options.get("timeoutSeconds", 1800)), self.watch_s)
         bookmarks = on(options, "allowWatchBookmarks")
         initial = on(options, "sendInitialEvents")
@@ -370,71 +372,40 @@ class Listener(http.server.ThreadingHTTPServer):
         """A client that goes away is not worth a word."""
 
 
-class Handler(http.server.BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    identity = None
-
-    def setup(self):
-        self.api = self.server.api
-        self.request.settimeout(WAIT_S * 3)
-        self.request.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self.api.connections.add(self.request)
-        self.plain = self.request
-        self.request = self.api.tls.wrap_socket(self.request, server_side=True)
-        self.api.connections.add(self.request)
-        certificate = self.request.getpeercert()
-        if certificate:
-            self.identity = certificate
-        super().setup()
-
-    def finish(self):
-        self.api.connections.discard(self.plain)
-        self.api.connections.discard(self.request)
-        super().finish()
-
-    def log_message(self, *_):
-        """The requests are kept for the test instead."""
+class Answers:
+    """What a request is answered with, over whatever it came: "path" and "headers"
+    are its, begin(), write() and end() say the answer."""
 
     def _answer(self, code, body, headers=()):
         octets = body if isinstance(body, bytes) else json.dumps(
             body, separators=(",", ":")).encode()
-        self.send_response(code)
-        self.send_header("Content-Type", "application/json")
-        for name, value in dict(headers).items():
-            self.send_header(name, value)
-        self.send_header("Content-Length", str(len(octets)))
-        self.end_headers()
-        self.wfile.write(octets)
+        self.begin(code, {"Content-Length": str(len(octets)), **dict(headers)})
+        self.write(octets)
+        self.end()
 
-    def _chunk(self, octets):
-        step = self.api.piece or len(octets)
-        for at in range(0, len(octets), step):
-            part = octets[at:at + step]
-            self.wfile.write(b"%x\r\n%s\r\n" % (len(part), part))
-
-    def _watch(self, plural, namespace, options):
-        events = self.api.watch(plural, namespace, options)
+    def _watch(self, plural, namespace, options, began):
+        events = self.api.watch(plural, namespace, options, began)
         first = next(events, None)
         if first is not None and first.get("kind") == "Status":
             if not self.api.expired_in_stream:
                 return self._answer(first["code"], first)
             first = {"type": "ERROR", "object": first}
-        self.send_response(200)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Transfer-Encoding", "chunked")
-        self.end_headers()
+        self.begin(200)
         while first is not None:
-            self._chunk(json.dumps(first, separators=(",", ":")).encode() + b"\n")
+            octets = json.dumps(first, separators=(",", ":")).encode() + b"\n"
+            step = self.api.piece or len(octets)
+            for at in range(0, len(octets), step):
+                self.write(octets[at:at + step])
             first = next(events, None)
-        self.wfile.write(b"0\r\n\r\n")
+        self.end()
 
     def _serve(self, plural, namespace, name, options):
-        api = self.api
+        api, began = self.api, time.monotonic()
         if name is None:
             with api.changed:
                 api.requests.append({
                     "plural": plural, "namespace": namespace, "options": options,
-                    "token": self.headers.get("Authorization"), "time": time.monotonic(),
+                    "token": self.headers.get("Authorization"), "time": began,
                     "agent": self.headers.get("User-Agent")})
                 api.changed.notify_all()
         fault = api.faults[plural].popleft() if api.faults[plural] else None
@@ -447,7 +418,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 raise Refusal(404, "NotFound", f'{plural} "{name}" not found')
             return self._answer(200, item)
         if on(options, "watch"):
-            return self._watch(plural, namespace, options)
+            return self._watch(plural, namespace, options, began)
         return self._answer(200, api.list(plural, namespace, options))
 
     def _discovery(self, path):
@@ -485,7 +456,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 return plural, namespace, parts[1] if len(parts) == 2 else None
         raise Refusal(404, "NotFound", "the server could not find the requested resource")
 
-    def do_GET(self):
+    def answer(self):
         url = urllib.parse.urlsplit(self.path)
         options = dict(urllib.parse.parse_qsl(url.query, keep_blank_values=True,
                                               strict_parsing=bool(url.query)))
@@ -499,6 +470,76 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self._answer(no.code, no.status, no.headers)
 
 
+class Handler(Answers, http.server.BaseHTTPRequestHandler):
+    """One connection: HTTP/1.1 here, HTTP/2 in Stream."""
+    protocol_version = "HTTP/1.1"
+    identity = None
+
+    def setup(self):
+        self.api = self.server.api
+        self.request.settimeout(WAIT_S * 3)
+        self.request.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.api.connections.add(self.request)
+        self.plain = self.request
+        self.request = self.api.tls.wrap_socket(self.request, server_side=True)
+        self.api.connections.add(self.request)
+        self.identity = self.request.getpeercert() or None
+        super().setup()
+
+    def handle(self):
+        if self.request.selected_alpn_protocol() == "h2":
+            h2streams.Connection(self.request, lambda stream, headers: Stream(
+                self.api, self.identity, stream, headers).serve()).run()
+        else:
+            super().handle()
+
+    def finish(self):
+        self.api.connections.discard(self.plain)
+        self.api.connections.discard(self.request)
+        super().finish()
+
+    def log_message(self, *_):
+        """The requests are kept for the test instead."""
+
+    def begin(self, code, headers=()):
+        headers = {"Content-Type": "application/json", **dict(headers)}
+        self.chunked = "Content-Length" not in headers
+        if self.chunked:
+            headers["Transfer-Encoding"] = "chunked"
+        self.send_response(code)
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.end_headers()
+
+    def write(self, octets):
+        if octets:
+            self.wfile.write(b"%x\r\n%s\r\n" % (len(octets), octets) if self.chunked else octets)
+
+    def end(self):
+        if self.chunked:
+            self.wfile.write(b"0\r\n\r\n")
+
+    def do_GET(self):
+        self.answer()
+
+
+class Stream(Answers):
+    """One request of HTTP/2."""
+
+    def __init__(self, api, identity, stream, headers):
+        self.api, self.identity, self.stream = api, identity, stream
+        self.path = headers[":path"]
+        self.headers = {name.title(): value for name, value in headers.items()}
+        self.write, self.end = stream.body, stream.end
+
+    def begin(self, code, headers=()):
+        self.stream.head(code, {"Content-Type": "application/json", **dict(headers)}.items())
+
+    def serve(self):
+        with contextlib.suppress(BrokenPipeError):
+            self.answer()
+
+
 # ---- faults: the next request for a kind is answered with it
 
 def answer(code, body=b"", headers=()):
@@ -509,10 +550,22 @@ def answer(code, body=b"", headers=()):
     return fault
 
 
-def raw(octets, close=True):
-    """Those octets instead of an answer, and then the end."""
+def watched(octets, hang_up=False):
+    """Those octets as what a list or watch brings, and its end, or the connection's."""
     def fault(handler):
-        handler.wfile.write(octets)
-        handler.close_connection = close
+        handler.begin(200)
+        handler.write(octets)
+        if hang_up:
+            handler.stream.hang_up()
+        else:
+            handler.end()
+        return True
+    return fault
+
+
+def no_frames(octets):
+    """Octets that are no HTTP/2, and then the end."""
+    def fault(handler):
+        handler.stream.hang_up(octets)
         return True
     return fault

@@ -75,8 +75,8 @@ no_user(void)
 {
 	CHECK(read_text("current-context: a\ncontexts: [{name: a, context:"
 	    " {cluster: c}}]\nclusters: [{name: c, cluster: {server:"
-	    " 'http://127.0.0.1:8001'}}]\n") == 0);
-	CHECK(is(access_.server, "http://127.0.0.1:8001"));
+	    " 'https://127.0.0.1:8001'}}]\n") == 0);
+	CHECK(is(access_.server, "https://127.0.0.1:8001"));
 	CHECK(access_.token == NULL);
 }
 
@@ -113,8 +113,9 @@ what_is_refused(void)
 	CHECK(refused(CONFIG("server: https://a", "username: a"), "username"));
 	CHECK(refused(CONFIG("server: https://a", "as: root"), "as is not"));
 	CHECK(refused(CONFIG("server: https://a", "client-key: k"), "both"));
-	CHECK(refused(CONFIG("server: http://a", "token: secret"), "https://"));
-	CHECK(refused(CONFIG("server: http://a", "tokenFile: f"), "https://"));
+	CHECK(refused(CONFIG("server: http://a", ""), "https://"));
+	CHECK(refused(CONFIG("server: https://a, proxy-url: 'socks5://b'", ""),
+	    "no other proxies"));
 	CHECK(refused(CONFIG("server: https://a, certificate-authority-data:"
 	    " '!'", ""), "base64"));
 	CHECK(refused(CONFIG("server: https://a, insecure-skip-tls-verify:"
