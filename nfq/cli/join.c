@@ -23,7 +23,6 @@
 #include "resolver/text/suggest.h"
 
 #define PROGRAM		"nfdns join"
-#define FEED_USER	"nfdns-feed"	/* if feed_user is a number */
 #define WAIT_S		60
 #define MAX_WAIT_S	86400
 #define MAX_NAMESPACES	64
@@ -138,12 +137,6 @@ read_choice(struct choice *c, int argc, char **argv)
 	return first >= 0 && check_choice(c, argc - first, argv + first);
 }
 
-static const char *
-feed_user(const struct config *config)
-{
-	return config->feed_user != NULL ? config->feed_user : FEED_USER;
-}
-
 /* What the plan says, in words. */
 
 static void
@@ -194,11 +187,11 @@ print_plan(const struct join_plan *plan, const struct choice *c)
 	for (size_t i = 0; i < 3; i++)
 		if (plan->copied[i] != NULL)
 			printable_line(stdout, "User %s gets a copy of %s.",
-			    feed_user(c->request.config), plan->copied[i]);
+			    CONFIG_FEED_USER, plan->copied[i]);
 	if (plan->token_file != NULL)
 		printable_line(stdout, "The token stays in %s, which user %s "
 		    "must be able to read.", plan->token_file,
-		    feed_user(c->request.config));
+		    CONFIG_FEED_USER);
 	if (plan->insecure)
 		(void)puts("Warning: insecure-skip-tls-verify stands in the "
 		    "kubeconfig: ANYBODY between here and\nthe API server can "
@@ -261,7 +254,7 @@ start_units(const struct join_plan *plan, const char *unit)
 static void
 say_what_lacks(const struct config *config)
 {
-	const char *user = feed_user(config);
+	static const char user[] = CONFIG_FEED_USER;
 
 	if (getpwnam(user) == NULL)
 		(void)printf("There is no user %s, and only root can read the "
@@ -290,7 +283,7 @@ say_what_to_start(const struct config *config, const char *name)
 	}
 	say_what_lacks(config);
 	(void)printf("Start, as user %s, or send it SIGHUP:\n"
-	    "  nfdns-feed -c %.*s/" JOIN_FEEDS "/%s.conf\n", feed_user(config),
+	    "  nfdns-feed -c %.*s/" JOIN_FEEDS "/%s.conf\n", CONFIG_FEED_USER,
 	    (int)(slash - config->path), config->path, name);
 	(void)fflush(stdout);
 	return code;
@@ -360,7 +353,7 @@ find_disabled(struct choice *c)
 static int
 join(struct choice *c)
 {
-	const struct passwd *user = getpwnam(feed_user(c->request.config));
+	const struct passwd *user = getpwnam(CONFIG_FEED_USER);
 	struct join_plan plan = { .count = 0 };
 	struct diag diag = DIAG_INIT;
 	int code = EXIT_INVALID;

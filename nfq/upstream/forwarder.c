@@ -260,13 +260,6 @@ forwarder_wait(struct forwarder *f, struct epoll_event events[static FORWARDER_E
 /* Settings */
 
 static void
-note_settings(struct forwarder *f, const struct generation *generation)
-{
-	tcp_upstreams_set_idle(f->tcp, generation->settings.forward.tls.idle_s);
-	f->generation = generation->number;
-}
-
-static void
 take_tls(struct forwarder *f)
 {
 	const int fresh = atomic_exchange(&f->options.thread->tls, -1);
@@ -286,7 +279,7 @@ forwarder_begin(struct forwarder *f, struct cache *cache)
 	if (f->generation != generation->number) {
 		engine_reload(f->engine, f->boot, &generation->settings.forward,
 		    cache);
-		note_settings(f, generation);
+		f->generation = generation->number;
 	}
 	engine_use_cache(f->engine, cache, generation->number);
 	take_tls(f);
@@ -400,7 +393,7 @@ init(struct forwarder *f)
 		return -ENOMEM;
 	if (!f->options.probes)
 		engine_count_in(f->engine, f->options.thread->slot->domains);
-	note_settings(f, generation);
+	f->generation = generation->number;
 	return 0;
 }
 

@@ -53,9 +53,8 @@ tcp_set_timer(struct tcp_upstreams *t, monotime_t now,
 		timer_set(&t->timers, &c->timer,
 		    monotime_add_ms(c->heard, MUTE_MS));
 	else
-		timer_set(&t->timers, &c->timer, monotime_add_ms(now,
-		    tcp_is_tunnel(c->upstream) ? t->tls_idle_s * INT64_C(1000) :
-		    TCP_IDLE_MS));
+		timer_set(&t->timers, &c->timer,
+		    monotime_add_ms(now, TCP_IDLE_MS));
 }
 
 static void

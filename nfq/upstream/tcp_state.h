@@ -81,7 +81,6 @@ struct tcp_upstreams {
 	struct tcp_connection_list by_number[TCP_LISTS], unsent, dead;
 	struct timers timers;
 	struct tcp_stats stats[2];	/* without TLS, with it */
-	uint32_t tls_idle_s;
 
 	/* Of nfdns-tls. */
 	int channel;			/* -1: none */

@@ -143,9 +143,3 @@ tcp_upstreams_why(const struct tcp_upstreams *t,
 			return u->why;
 	return "";
 }
-
-void
-tcp_upstreams_set_idle(struct tcp_upstreams *t, uint32_t tls_idle_s)
-{
-	t->tls_idle_s = tls_idle_s;
-}

@@ -91,9 +91,6 @@ void tcp_upstreams_begin(struct tcp_upstreams *t, monotime_t now);
 monotime_t tcp_upstreams_next(const struct tcp_upstreams *t);
 void tcp_upstreams_tick(struct tcp_upstreams *t, monotime_t now);
 
-/* Seconds that a connection over TLS is kept without a question. */
-void tcp_upstreams_set_idle(struct tcp_upstreams *t, uint32_t tls_idle_s);
-
 /* A new channel to nfdns-tls, in place of the one there is; before a "begin". */
 void tcp_upstreams_use_tls(struct tcp_upstreams *t, monotime_t now,
     int channel);

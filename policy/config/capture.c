@@ -213,18 +213,13 @@ config_read_users(const struct config_load *load,
 		add_user(load, uid);
 }
 
-/* Where nfdns-feed was never installed there is no such user: no matter. */
 void
-config_read_feed_user(const struct config_load *load,
-    const struct config_option *option, const config_setting_t *value, void *to)
+config_bypass_feed(const struct config_load *load)
 {
-	const bool is_default = config_setting_source_line(value) == 0;
+	const struct passwd *entry = getpwnam(CONFIG_FEED_USER);
 
-	if (config_setting_type(value) == CONFIG_TYPE_STRING)
-		config_store_text(load, &load->config->feed_user,
-		    strdup(config_setting_get_string(value)));
-	if (!is_default || getpwnam(config_setting_get_string(value)) != NULL)
-		config_read_users(load, option, value, to);
+	if (entry != NULL)
+		add_user(load, entry->pw_uid);
 }
 
 bool

@@ -8,9 +8,12 @@
 
 #include "policy/config/setting.h"
 
-config_read_value config_read_user, config_read_feed_user, config_read_mark_mask, config_read_users,
+config_read_value config_read_user, config_read_mark_mask, config_read_users,
     config_read_groups, config_read_marks, config_read_cgroups,
     config_read_prefixes, config_read_nameservers;
+
+/* The user of nfdns-feed, if it exists: it asks for its control plane's own name. */
+void config_bypass_feed(const struct config_load *load);
 
 /* Where users and groups are looked for first (nsswitch.conf(5): "files"). */
 #define CONFIG_PASSWD	"/etc/passwd"

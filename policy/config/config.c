@@ -10,6 +10,7 @@
 
 #include <libconfig.h>
 
+#include "policy/config/capture.h"
 #include "policy/config/file.h"
 #include "policy/config/forward.h"
 #include "policy/config/option.h"
@@ -58,6 +59,12 @@ parse(struct config **config, struct config_text *texts, size_t count,
 		c->forward.cut = !c->capture.tcp;
 		c->machine_search = complete_search(&c->mesh);
 		config_complete_forward(&load);
+		config_bypass_feed(&load);
+	}
+	if (c->run_dir != NULL && asprintf(&c->feed_run_dir, "%s-feed",
+	    c->run_dir) < 0) {
+		c->feed_run_dir = NULL;
+		diag_add(diag, DIAG_ERROR, load.file, 0, "out of memory");
 	}
 	/* In any case, so that all errors are found at once. */
 	config_complete_policy(&load);
@@ -190,7 +197,6 @@ config_free(struct config *config)
 	free(config->feed_run_dir);
 	free(config->forward_ca);
 	free(config->user);
-	free(config->feed_user);
 	free(config);
 }
 

@@ -28,6 +28,7 @@
 #define CONFIG_DEFAULT_RUN_DIR "/run/nfdns"
 #define CONFIG_DEFAULT_STATE_DIR "/var/lib/nfdns"
 #define CONFIG_DEFAULT_FEED_RUN_DIR "/run/nfdns-feed"
+#define CONFIG_FEED_USER "nfdns-feed"	/* whose questions are bypassed, if it exists */
 #define CONFIG_MAX_WORKERS 64
 #define CONFIG_MAX_ITEMS 1024		/* of one list */
 #define CONFIG_MAX_OCTETS ((size_t)4 << 20)	/* of the file */
@@ -112,9 +113,8 @@ struct config {
 	char *path;			/* of the file itself */
 	char *run_dir;
 	char *state_dir;		/* where nfdns-feed keeps tables */
-	char *feed_run_dir;		/* where it says how it is */
+	char *feed_run_dir;		/* where it says how it is: RUN_DIR-feed */
 	char *user;
-	char *feed_user;		/* nfdns-feed's; NULL: a number */
 	uid_t uid;
 	gid_t gid;
 	struct config_capture capture;

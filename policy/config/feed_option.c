@@ -16,7 +16,7 @@ const struct config_option feed_options[] = {
 	  .kind = OPTION_TEXT },
 	{ "run_dir", "\"/run/nfdns-feed\"",
 	  "Directory of the status files; nfdnsd and nfdns status read them "
-	  "there (feed_run_dir of nfdnsd.conf(5)).",
+	  "there (run_dir of nfdnsd.conf(5), with -feed behind it).",
 	  .allowed = "an absolute path of at most 200 octets",
 	  STRING, .read = config_read_directory, IN(feed_conf, run_dir),
 	  .kind = OPTION_TEXT },

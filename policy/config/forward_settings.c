@@ -37,7 +37,6 @@ forward_settings_defaults(struct forward_settings *settings)
 	settings->limits = (struct forward_limits){
 		.held = 1024, .domain = 1024,
 	};
-	settings->tls.idle_s = 20;
 }
 
 static size_t

@@ -113,10 +113,6 @@ struct forward_health_settings {
 	uint32_t loop_retry_s;		/* ... and again while there is one */
 };
 
-struct forward_tls_settings {
-	uint32_t idle_s;		/* a connection without questions is closed */
-};
-
 /* Questions that each thread has, at most; those above are refused. */
 struct forward_limits {
 	uint32_t held;			/* clients in all: forward_has_room() */
@@ -134,7 +130,6 @@ struct forward_settings {
 	struct forward_attempt_settings attempts;
 	struct forward_health_settings health;
 	struct forward_limits limits;
-	struct forward_tls_settings tls;
 };
 
 /*

@@ -52,7 +52,8 @@ static const char *const sources[] = { "mesh", "other", NULL };
 const struct config_option config_options[] = {
 	{ "run_dir", "\"" CONFIG_DEFAULT_RUN_DIR "\"",
 	  "Directory of the status page; created at start if it does not "
-	  "exist.",
+	  "exist.  Where nfdns-feed writes how its feeds are is beside it, "
+	  "with -feed behind its name.",
 	  .allowed = "an absolute path of at most 200 octets",
 	  STRING, .read = config_read_directory, IN(config, run_dir),
 	  .kind = OPTION_TEXT },
@@ -62,23 +63,11 @@ const struct config_option config_options[] = {
 	  .types = OPTION_STRING | OPTION_INTEGER, .read = config_read_user,
 	  IN(config, user), .kind = OPTION_USER },
 
-	{ "feed_user", "\"nfdns-feed\"",
-	  "User of nfdns-feed; its questions are bypassed, if it exists.",
-	  .allowed = "the name or number of a user",
-	  .types = OPTION_STRING | OPTION_INTEGER,
-	  .read = config_read_feed_user, IN(config, capture.bypass),
-	  .reload = true },
 	{ "state_dir", "\"" CONFIG_DEFAULT_STATE_DIR "\"",
 	  "Directory where nfdns-feed keeps its tables (state_dir of "
 	  "feed.conf(5)), and nfdnsd the last good tables and rules.",
 	  .allowed = "an absolute path of at most 200 octets",
 	  STRING, .read = config_read_directory, IN(config, state_dir),
-	  .kind = OPTION_TEXT, .reload = true },
-	{ "feed_run_dir", "\"" CONFIG_DEFAULT_FEED_RUN_DIR "\"",
-	  "Directory where nfdns-feed writes how its feeds are (run_dir of "
-	  "feed.conf(5)).",
-	  .allowed = "an absolute path of at most 200 octets",
-	  STRING, .read = config_read_directory, IN(config, feed_run_dir),
 	  .kind = OPTION_TEXT, .reload = true },
 
 	{ "capture.nameservers", "[ \"any\" ]",
@@ -356,7 +345,12 @@ const struct config_option config_options[] = {
 	  INTEGER, RANGE(0, 604800), IN(config, forward.cache.stale_s),
 	  .reload = true },
 
-#include "policy/config/tls_rows.h"
+	{ "forward.tls.ca", "\"\"",
+	  "Certificates (PEM) of the authorities that certify upstreams over "
+	  "TLS; if empty, those of this machine.",
+	  .allowed = "a path", STRING, .read = config_read_ca,
+	  IN(config, forward_ca), .reload = true },
+
 #include "policy/config/policy_rows.h"
 
 	CONFIG_AUDIT_ROWS

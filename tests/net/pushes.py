@@ -32,7 +32,7 @@ class Pushed:
         self.path = state / "mesh.table"
         self.tool("write")
         self.daemon = Daemon(lab, tables='{ format = "feed"; feed = "mesh"; }',
-                             more=f'state_dir = "{state}"; feed_run_dir = "{state}"; {more}',
+                             more=f'state_dir = "{state}"; {more}',
                              **options)
 
     def tool(self, what, *more):

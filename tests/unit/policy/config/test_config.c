@@ -114,7 +114,7 @@ a_feed_keeps_its_table_in_state_dir(void)
 {
 	struct config *c = parse("mesh = { tables = ( { format = \"feed\"; feed"
 	    " = \"mesh\"; stale_after = 60; pods = \"verified\"; }, { format = \"feed\"; feed = "
-	    "\"b\"; } ); }; state_dir = \"/s\"; feed_run_dir = \"/r\";");
+	    "\"b\"; } ); }; state_dir = \"/s\"; run_dir = \"/r\";");
 	const struct mesh_source *s;
 
 	CHECK(c != NULL && c->mesh.source_count == 2);
@@ -127,7 +127,7 @@ a_feed_keeps_its_table_in_state_dir(void)
 	CHECK(s[1].stale_after == 600);
 	CHECK(strcmp(s[1].path, "/s/b.table") == 0);
 	CHECK(strcmp(c->state_dir, "/s") == 0);
-	CHECK(strcmp(c->feed_run_dir, "/r") == 0);
+	CHECK(strcmp(c->feed_run_dir, "/r-feed") == 0);
 	config_free(c);
 	c = parse("");
 	CHECK(c != NULL && strcmp(c->state_dir, "/var/lib/nfdns") == 0 &&
@@ -139,13 +139,9 @@ a_feed_keeps_its_table_in_state_dir(void)
 static void
 the_user_of_the_feed_is_bypassed(void)
 {
-	struct config *c = parse("feed_user = 77;");
+	struct config *c = parse("");
 
-	CHECK(c != NULL && c->capture.bypass.user_count == 2 &&
-	    c->capture.bypass.users[1] == 77);
-	config_free(c);
-	/* The default need not exist. */
-	c = parse("");
+	/* It need not exist. */
 	CHECK(c != NULL && c->capture.bypass.user_count ==
 	    (getpwnam("nfdns-feed") != NULL ? 2 : 1));
 	config_free(c);
