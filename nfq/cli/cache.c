@@ -9,7 +9,7 @@
 #include "nfq/cli/cache_flush.h"
 #include "nfq/cli/commands.h"
 #include "nfq/cli/message.h"
-#include "nfq/cli/running_table.h"
+#include "nfq/cli/daemon_ask.h"
 #include "nfq/cli/explain/message_text.h"
 #include "nfq/cache/cache_memory.h"
 #include "nfq/ask/message.h"
@@ -245,7 +245,7 @@ cmd_cache(const struct config *config, int argc, char **argv)
 	code = read_words(&r, argc - first, argv + first);
 	if (code != EXIT_OK)
 		return code;
-	fd = running_cache_open(config->run_dir, &code);
+	fd = daemon_open("cache", config->run_dir, &code);
 	if (fd < 0)
 		return code;
 	error = cache_memory_copy(&memory, fd);

@@ -11,7 +11,7 @@
 #include "nfq/cli/doctor/daemon.h"
 #include "nfq/cli/doctor/findings.h"
 #include "nfq/cli/doctor/servers.h"
-#include "nfq/cli/running_table.h"
+#include "nfq/cli/daemon_ask.h"
 #include "nfq/process/exit_code.h"
 #include "policy/status/status.h"
 #include "resolver/image/table.h"
@@ -63,7 +63,7 @@ open_table(const char *run_dir)
 
 	if (geteuid() != 0)
 		return NULL;
-	fd = running_table_open(run_dir, &code);
+	fd = daemon_open("table", run_dir, &code);
 	if (fd >= 0) {
 		if (table_open(&table, fd, &why) != 0)
 			table = NULL;

@@ -8,7 +8,7 @@
 #include "nfq/cli/commands.h"
 #include "nfq/cli/explain_words.h"
 #include "nfq/cli/message.h"
-#include "nfq/cli/running_table.h"
+#include "nfq/cli/daemon_ask.h"
 #include "nfq/cli/explain/json.h"
 #include "nfq/cli/explain/print.h"
 #include "nfq/process/compiler.h"
@@ -101,17 +101,18 @@ use_configured(struct ground *g)
 }
 
 static int
-use_running(struct ground *g, const struct running_files *files)
+use_running(struct ground *g, struct daemon_answer *answer)
 {
-	const char *why = settings_read(g->settings, files->settings);
+	const char *why = settings_read(g->settings, answer->fds[1]);
+	const int table = answer->fds[0];
 
-	(void)close(files->settings);
 	(void)snprintf(g->from, sizeof(g->from), "the running daemon, "
-	    "process %d, table generation %llu", (int)files->pid,
-	    (unsigned long long)files->generation);
-	if (why == NULL)
-		return map_table(g, files->table, "the table of nfdnsd");
-	(void)close(files->table);
+	    "process %d, table generation %.*s", (int)answer->pid,
+	    (int)strcspn(answer->out, "\n"), answer->out);
+	if (why == NULL) {
+		answer->fds[0] = -1;
+		return map_table(g, table, "the table of nfdnsd");
+	}
 	cli_error("explain: the settings of nfdnsd: %s", why);
 	return EXIT_ERROR;
 }
@@ -120,22 +121,22 @@ use_running(struct ground *g, const struct running_files *files)
 static int
 open_table(struct ground *g, bool configured)
 {
-	struct running_files files;
-	int error = configured ? 0 :
-	    running_files_open(g->config->run_dir, &files);
+	struct daemon_answer answer;
+	int error = configured ? 0 : daemon_ask(&answer, g->config->run_dir,
+	    "running", DAEMON_REACTS_MS);
 
+	if (error < 0)
+		return daemon_tell_error(&answer, "explain",
+		    g->config->run_dir, error);
+	(void)snprintf(g->from, sizeof(g->from), "%s and its tables, as they "
+	    "are now%s", g->config->path, configured ? "" :
+	    ": only root may open those of the running daemon");
 	if (configured)
-		(void)snprintf(g->from, sizeof(g->from), "%s and its tables, "
-		    "as they are now", g->config->path);
-	else if (error == 0)
-		return use_running(g, &files);
-	else if (error == -EACCES || error == -EPERM)
-		(void)snprintf(g->from, sizeof(g->from), "%s and its tables, "
-		    "as they are now: only root may open those of the running "
-		    "daemon", g->config->path);
-	else
-		return cli_no_daemon("explain", g->config->run_dir, error);
-	return use_configured(g);
+		return use_configured(g);
+	error = answer.code != EXIT_OK ? use_configured(g) :
+	    use_running(g, &answer);
+	daemon_answer_free(&answer);
+	return error;
 }
 
 /* An exit code. */

@@ -17,7 +17,7 @@ cli_error(const char *format, ...)
 	va_list arguments;
 
 	va_start(arguments, format);
-	diag_print_error("nfdns", format, arguments);
+	diag_print_error("nfdns", stderr, format, arguments);
 	va_end(arguments);
 }
 

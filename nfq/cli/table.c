@@ -10,7 +10,7 @@
 #include "nfq/cli/commands.h"
 #include "nfq/cli/message.h"
 #include "nfq/cli/progress.h"
-#include "nfq/cli/running_table.h"
+#include "nfq/cli/daemon_ask.h"
 #include "nfq/process/compiler.h"
 #include "nfq/process/diag_print.h"
 #include "nfq/process/exit_code.h"
@@ -111,7 +111,7 @@ open_image(const struct request *r, int *exit_code)
 
 	*exit_code = EXIT_INVALID;
 	if (r->running)
-		return running_table_open(r->config->run_dir, exit_code);
+		return daemon_open("table", r->config->run_dir, exit_code);
 	if (r->image == NULL)
 		return compile_tables(r->config);
 	fd = open(r->image, O_RDONLY | O_CLOEXEC | O_NONBLOCK);

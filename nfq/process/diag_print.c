@@ -44,14 +44,15 @@ diag_print(const struct diag *diag, const char *program, FILE *out)
 }
 
 void
-diag_print_error(const char *program, const char *format, va_list arguments)
+diag_print_error(const char *program, FILE *out, const char *format,
+    va_list arguments)
 {
 	char *text = NULL;
 
 	if (vasprintf(&text, format, arguments) < 0)
 		text = NULL;
 	print_line(program, DIAG_ERROR, text != NULL ? text : "out of memory",
-	    stderr);
+	    out);
 	free(text);
 }
 

@@ -25,9 +25,9 @@ void diag_print(const struct diag *diag, const char *program, FILE *out);
 /* Writes the notes alone, a line each. */
 void diag_print_notes(const struct diag *diag, FILE *out);
 
-/* Writes one error in that form to stderr; format has no line end. */
-void diag_print_error(const char *program, const char *format,
-    va_list arguments) __attribute__((format(printf, 2, 0)));
+/* Writes one error in that form; format has no line end. */
+void diag_print_error(const char *program, FILE *out, const char *format,
+    va_list arguments) __attribute__((format(printf, 3, 0)));
 
 /*
  * Writes the summary of a valid configuration to out:

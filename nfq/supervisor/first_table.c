@@ -24,12 +24,15 @@ compile_once(struct supervisor *s, enum compiler_lists lists, struct diag *diag)
 	if (error != 0)
 		return error;
 	for (;;) {
-		struct pollfd wait[] = {
+		struct pollfd wait[2 + CLIENTS_FDS] = {
 			{ .fd = compiler_fd(c), .events = POLLIN },
 			{ .fd = s->signals, .events = POLLIN },
 		};
 
-		(void)poll(wait, 2, POLL_MS);
+		clients_poll(&s->clients, wait + 2);
+		(void)poll(wait, 2 + CLIENTS_FDS, POLL_MS);
+		(void)!clients_step(s, wait + 2, monotime_now());
+		clients_tick(s, monotime_now());
 		if (wait[1].revents != 0) {
 			compiler_cancel(c);
 			return -EINTR;

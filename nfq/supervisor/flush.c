@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Requests to remove answers from the cache.  The worker has one at a time; one
+ * Requests of clients to remove answers from the cache.  The worker has one at a time; one
  * that a dying worker had is given to the next.
  */
 #include "nfq/supervisor/parts.h"
@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "policy/log.h"
 
 static void
 give_next(struct supervisor *s)
@@ -27,38 +26,33 @@ give_next(struct supervisor *s)
 	    control_send(s->worker.control, &order, NULL, 0) == 0;
 }
 
-void
-flush_ordered(struct supervisor *s, uint32_t number)
+int
+flush_ordered(struct supervisor *s, const struct flush *flush,
+    uint32_t *number)
 {
 	struct flush *next = &s->flushes.list[s->flushes.count];
-	int error = s->flushes.count == FLUSHES_MAX ? -EBUSY :
-	    flush_take(next, number, s->config->run_dir);
 
-	if (error == 0 && s->generation.cache < 0)
-		error = -ENOENT;
-	if (error < 0) {
-		log_warning("cannot flush the cache: %s", strerror(-error));
-		status_flushed(&s->status, number, STATUS_NOT_FLUSHED);
-		return;
-	}
+	if (s->flushes.count == FLUSHES_MAX)
+		return -EBUSY;
+	*next = *flush;
+	next->number = *number = ++s->flushes.number;
 	s->flushes.count++;
 	give_next(s);
+	return 0;
 }
 
-void
+bool
 flush_answered(struct supervisor *s, const struct control_message *answer)
 {
 	struct flushes *f = &s->flushes;
 
 	if (!f->given || answer->generation != f->list[0].number)
-		return;
-	status_flushed(&s->status, f->list[0].number,
-	    answer->names < STATUS_NOT_FLUSHED ? (uint32_t)answer->names :
-	    STATUS_NOT_FLUSHED);
+		return false;
 	f->given = false;
 	f->count--;
 	memmove(f->list, f->list + 1, f->count * sizeof(f->list[0]));
 	give_next(s);
+	return true;
 }
 
 void

@@ -121,9 +121,6 @@ supervisor_note_table(struct supervisor *s, const struct control_message *answer
 
 	atomic_store(&page->table_names, answer->names);
 	atomic_store(&page->table_octets, answer->octets);
-	atomic_store(&page->table_fd, (int32_t)s->generation.image);
-	atomic_store(&page->settings_fd, (int32_t)s->generation.settings);
-	atomic_store(&page->cache_fd, (int32_t)s->generation.cache);
 	atomic_store(&page->table_generation, s->generation.number);
 	if (s->generation.number > 0)
 		atomic_store(&page->table_loaded, s->stands_in != 0 ?

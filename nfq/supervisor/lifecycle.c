@@ -62,7 +62,6 @@ start_signals(struct supervisor *s)
 	(void)sigaddset(&ours, SIGUSR1);
 	(void)sigaddset(&ours, SIGUSR2);
 	(void)sigaddset(&ours, SIGQUIT);
-	(void)sigaddset(&ours, FLUSH_SIGNAL);
 	if (sigprocmask(SIG_BLOCK, &ours, NULL) == 0)
 		s->signals = signalfd(-1, &ours, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (s->signals >= 0)
@@ -109,7 +108,12 @@ start_run_dir(struct supervisor *s)
 	s->status.supervisor->queue_number = s->config->queue.number;
 	s->status.supervisor->queues = s->config->queue.workers;
 	s->has_status = true;
-	return EXIT_OK;
+	error = clients_open(s);
+	if (error == 0)
+		return EXIT_OK;
+	log_error("cannot listen at %s/" REQUEST_SOCKET ": %s",
+	    s->config->run_dir, strerror(-error));
+	return EXIT_ERROR;
 }
 
 /* Whether a signal asks the starting daemon to stop. */
@@ -451,6 +455,7 @@ supervisor_stop(struct supervisor *s)
 {
 	if (s->ready)
 		(void)notify("STOPPING=1");
+	clients_close(s);
 	if (s->has_status) {
 		reload_cancel(s);
 		status_set_state(&s->status, STATUS_STOPPING, NULL);

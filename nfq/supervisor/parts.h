@@ -15,6 +15,7 @@
 #include "nfq/process/compiler.h"
 #include "nfq/process/last_image.h"
 #include "nfq/supervisor/canary.h"
+#include "nfq/supervisor/clients.h"
 #include "nfq/supervisor/monitor.h"
 #include "nfq/supervisor/worker_process.h"
 #include "nfq/supervisor/audit_files.h"
@@ -57,6 +58,8 @@ struct reload {
 	struct watch *watch;		/* to follow from then on; NULL: as before */
 	monotime_t loss;		/* names have been missing since; never: none */
 	bool told;			/* that they do, by the reload before */
+	uint32_t finished;		/* how many reloads are over */
+	uint64_t names;			/* of the table before it */
 	bool reopen;			/* reopen audit files when it is over */
 	bool unchanged;			/* the table is the same and stays */
 	unsigned int tries;		/* how many workers got the generation */
@@ -70,6 +73,7 @@ struct flushes {
 	struct flush list[FLUSHES_MAX];	/* the first is the worker's, */
 	unsigned int count;
 	bool given;			/* if it was given to it */
+	uint32_t number;		/* of the last one */
 };
 
 /* The deletion of old conntrack entries: zone.c. */
@@ -137,6 +141,7 @@ struct supervisor {
 	int timer;			/* timerfd, every LIFE_LOOK_MS */
 	struct reload reload;
 	struct flushes flushes;
+	struct clients clients;
 	struct monitor monitor;
 	struct watch *watch;		/* NULL: files cannot be watched */
 	struct cgroups cgroups;
@@ -325,10 +330,11 @@ void supervisor_tend_audit(struct supervisor *s);
 
 /* flush.c */
 
-/* FLUSH_SIGNAL has come with that number. */
-void flush_ordered(struct supervisor *s, uint32_t number);
-/* The worker has done one. */
-void flush_answered(struct supervisor *s, const struct control_message *answer);
+/* Takes a request, which gets a number.  0, or -EBUSY. */
+int flush_ordered(struct supervisor *s, const struct flush *flush,
+    uint32_t *number) __attribute__((warn_unused_result));
+/* Whether the worker has done the one that it was given. */
+bool flush_answered(struct supervisor *s, const struct control_message *answer);
 /* Call it for a new worker that is ready. */
 void flush_worker_ready(struct supervisor *s);
 

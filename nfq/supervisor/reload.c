@@ -183,6 +183,7 @@ finish(struct supervisor *s, const char *error)
 	supervisor_leave_report(s, (atomic_load(
 	    &s->status.supervisor->reload_sequence) | 1) + 1, &r->diag);
 	status_reload_end(&s->status, error);
+	clients_reloaded(s, ++r->finished, error == NULL);
 	discard(r);
 	if (r->wish != RELOAD_TABLES)
 		supervisor_cgroups_reloaded(s);
@@ -267,6 +268,7 @@ reload_begin(struct supervisor *s, enum reload_wish wish)
 	r->rules_differ = r->rules_changed = r->unchanged = r->told = false;
 	r->generation.number = s->generation.number + 1;
 	r->tries = 0;
+	r->names = atomic_load(&s->status.supervisor->table_names);
 	if (check(s) < 0)
 		refuse(s);
 }

@@ -7,7 +7,6 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/pidfd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -135,63 +134,4 @@ run_dir_leave(const char *run_dir, int fd)
 	if (path_of(path, run_dir, RUN_DIR_LOCK_FILE) == 0)
 		(void)unlink(path);
 	(void)close(fd);
-}
-
-/* The pid of the lock's holder; 0: none, or in another pid namespace. */
-static pid_t
-lock_holder(int fd)
-{
-	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
-
-	if (fcntl(fd, F_GETLK, &lock) < 0 || lock.l_type == F_UNLCK ||
-	    lock.l_pid < 0)
-		return 0;
-	return lock.l_pid;
-}
-
-/* A file with a second name may be one that another program locks. */
-static bool
-is_plain(int fd)
-{
-	struct stat st;
-
-	return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_nlink == 1;
-}
-
-static int
-open_holder(int fd, pid_t *pid)
-{
-	int pidfd;
-
-	if (!is_plain(fd))
-		return -EBADF;
-	*pid = lock_holder(fd);
-	if (*pid == 0)
-		return -ESRCH;
-	pidfd = pidfd_open(*pid, 0);
-	if (pidfd < 0)
-		return -errno;
-	/* Same holder, so the pid was not reused in between. */
-	if (lock_holder(fd) == *pid)
-		return pidfd;
-	(void)close(pidfd);
-	return -ESRCH;
-}
-
-int
-run_dir_holder(const char *run_dir, pid_t *pid)
-{
-	char path[PATH_MAX];
-	int error = path_of(path, run_dir, RUN_DIR_LOCK_FILE);
-	int fd, holder;
-
-	if (error < 0)
-		return error;
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	if (fd < 0)
-		return errno == ENOENT ? -ESRCH : errno == ELOOP ? -EBADF :
-		    errno == EACCES ? -EPERM : -errno;
-	holder = open_holder(fd, pid);
-	(void)close(fd);
-	return holder;
 }

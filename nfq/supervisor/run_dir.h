@@ -22,14 +22,4 @@ int run_dir_take(const char *run_dir, struct diag *diag)
 /* Removes both files and closes the lock; -1 is allowed. */
 void run_dir_leave(const char *run_dir, int fd);
 
-/*
- * Finds the daemon that has the directory: *pid, and returns a pidfd (the
- * caller's), so that a signal reaches this process or none.  The daemon's user
- * can write anything into pid file and status page; but the kernel tells who
- * holds the lock.  -ESRCH if nobody holds it, -EPERM if the caller may not look,
- * -EBADF if the file cannot be a daemon's, or another negative errno.
- */
-int run_dir_holder(const char *run_dir, pid_t *pid)
-    __attribute__((warn_unused_result));
-
 #endif

@@ -31,16 +31,9 @@ take_signals(struct supervisor *s)
 	struct signalfd_siginfo info;
 
 	while (read(s->signals, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
-		if ((int)info.ssi_signo == FLUSH_SIGNAL) {
-			if (info.ssi_code == SI_QUEUE)
-				flush_ordered(s, (uint32_t)info.ssi_int);
-			continue;
-		}
 		switch (info.ssi_signo) {
 		case SIGHUP:
-			reload_begin(s, info.ssi_code == SI_QUEUE &&
-			    info.ssi_int == SUPERVISOR_FORCE ?
-			    RELOAD_FORCED : RELOAD_ALL);
+			reload_begin(s, RELOAD_ALL);
 			break;
 		case SIGUSR1:
 			status_log(&s->status);
@@ -76,7 +69,10 @@ take_messages(struct supervisor *s)
 			flush_worker_ready(s);
 			break;
 		case CONTROL_FLUSHED:
-			flush_answered(s, &message);
+			if (flush_answered(s, &message))
+				clients_flushed(s,
+				    (uint32_t)message.generation,
+				    message.names);
 			break;
 		case CONTROL_TLS_WANTED:
 			supervisor_give_tls(s, monotime_now());
@@ -136,6 +132,7 @@ take_tick(struct supervisor *s)
 	zone_tick(s, now);
 	supervisor_tick_tls(s, now);
 	supervisor_cgroups_tick(s, now);
+	clients_tick(s, now);
 }
 
 /* Files that are watched have changed. */
@@ -159,7 +156,8 @@ follow_ready(struct supervisor *s)
 }
 
 enum { WAIT_DEATH, WAIT_CONTROL, WAIT_SIGNALS, WAIT_TIMER, WAIT_COMPILER,
-	WAIT_CANARY, WAIT_DEVICES, WAIT_WATCH, WAIT_CGROUPS, WAITS };
+	WAIT_CANARY, WAIT_DEVICES, WAIT_WATCH, WAIT_CGROUPS, WAIT_CLIENTS,
+	WAITS = WAIT_CLIENTS + CLIENTS_FDS };
 
 /* poll(2) ignores descriptors that are -1. */
 static void
@@ -180,8 +178,9 @@ loop_once(struct supervisor *s)
 	    [WAIT_CGROUPS] = {.fd = supervisor_cgroups_fd(s)},
 	};
 
-	for (int i = 0; i < WAITS; i++)
+	for (int i = 0; i < WAIT_CLIENTS; i++)
 		wait[i].events = POLLIN;
+	clients_poll(&s->clients, wait + WAIT_CLIENTS);
 	if (poll(wait, WAITS, -1) < 0)
 		return;			/* interrupted: look again */
 	/* Messages come first: the worker may have sent some before it died. */
@@ -201,6 +200,7 @@ loop_once(struct supervisor *s)
 		follow_ready(s);
 	if (wait[WAIT_CGROUPS].revents != 0)
 		supervisor_cgroups_changed(s, monotime_now());
+	reload_begin(s, clients_step(s, wait + WAIT_CLIENTS, monotime_now()));
 	if (wait[WAIT_TIMER].revents != 0)
 		take_tick(s);
 	if (wait[WAIT_SIGNALS].revents != 0)
@@ -228,6 +228,7 @@ supervisor_run(struct config *config)
 	s->monitor.canary.canary.fd = -1;
 	s->cgroups.inotify = -1;
 	s->tls.program = -1;
+	clients_init(&s->clients);
 	s->exit_code = supervisor_start(s);
 	s->stop = s->exit_code != EXIT_OK;
 	while (!s->stop)

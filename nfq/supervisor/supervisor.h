@@ -18,10 +18,4 @@
  */
 int supervisor_run(struct config *config);
 
-/*
- * The value of sigqueue(3) with which SIGHUP means a forced reload: one that
- * takes tables and files of rules that have lost most of their names.
- */
-#define SUPERVISOR_FORCE 0x6e66
-
 #endif

@@ -239,7 +239,6 @@ forget_cache(struct worker_process *k)
 	fresh = cache_memory_new(k->config->forward.cache.size);
 	(void)close(*cache);
 	*cache = fresh < 0 ? -1 : fresh;
-	atomic_store(&k->status->supervisor->cache_fd, (int32_t)*cache);
 	log_warning("the worker may have been taken over: its cache is thrown "
 	    "away%s%s", fresh < 0 ? ", there is no memory for another: " : "",
 	    fresh < 0 ? strerror(-fresh) : "");

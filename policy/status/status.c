@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Creates, reads, checks and writes the page, and waits for its changes. */
+/* Creates, reads, checks and writes the page. */
 #include "policy/status/status.h"
 
 #include <sys/mman.h>
@@ -15,7 +15,6 @@
 
 #include "resolver/replace.h"
 
-#define LOOK_NS		5000000L	/* how often a wait for a change looks */
 #define READS_MAX	100		/* for a copy whose texts are whole */
 
 #define LAYOUT (((uint32_t)sizeof(struct status_worker) << 16 | \
@@ -432,80 +431,4 @@ status_degraded(const struct status_page *page, char text[static STATUS_TEXT])
 		    atomic_load(&s->degraded_sequence) == before)
 			return;
 	}
-}
-
-static int64_t
-now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
-/*
- * Waits for a moment of the time that is left, and reads the supervisor's part
- * anew.  0, -ETIMEDOUT, -EPROTO, or -ESRCH if the daemon has ended.
- */
-static int
-look_again(struct status_page *page, int64_t deadline)
-{
-	const int64_t left = deadline - now_ns();
-	struct timespec pause = { 0, LOOK_NS };
-
-	if (!status_lives(page))
-		return -ESRCH;
-	if (left <= 0)
-		return -ETIMEDOUT;
-	if (left < LOOK_NS)
-		pause.tv_nsec = (long)left;
-	(void)nanosleep(&pause, NULL);
-	return read_at(page->fd, page->supervisor, sizeof(*page->supervisor),
-	    0);
-}
-
-int
-status_wait_reload(struct status_page *page, uint32_t before, int timeout_ms)
-{
-	const struct status_supervisor *s = page->supervisor;
-	const int64_t deadline = now_ns() + (int64_t)timeout_ms * 1000000;
-	int error = status_refresh(page);
-
-	while (error == 0) {
-		uint32_t now = atomic_load(&s->reload_sequence);
-
-		if ((now & 1) == 0 && now != before)
-			return status_refresh(page);
-		error = look_again(page, deadline);
-	}
-	return error;
-}
-
-void
-status_flushed(struct status_page *page, uint32_t number, uint32_t removed)
-{
-	struct status_supervisor *s = page->supervisor;
-
-	atomic_store(&s->flushed[number % STATUS_FLUSHES],
-	    (uint64_t)number << 32 | removed);
-}
-
-int
-status_wait_flush(struct status_page *page, uint32_t number,
-    int timeout_ms, uint32_t *removed)
-{
-	const struct status_supervisor *s = page->supervisor;
-	const int64_t deadline = now_ns() + (int64_t)timeout_ms * 1000000;
-	int error = status_refresh(page);
-
-	while (error == 0) {
-		const uint64_t outcome =
-		    atomic_load(&s->flushed[number % STATUS_FLUSHES]);
-
-		*removed = (uint32_t)outcome;
-		if (outcome >> 32 == number)
-			return 0;
-		error = look_again(page, deadline);
-	}
-	return error;
 }

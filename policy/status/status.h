@@ -31,8 +31,6 @@
 #define STATUS_MAGIC	0x6e66646e73737431ULL	/* "nfdnsst1" */
 #define STATUS_FILE	"status"		/* in run_dir */
 #define STATUS_TEXT	256
-#define STATUS_FLUSHES	8
-#define STATUS_NOT_FLUSHED UINT32_MAX
 #define STATUS_MAX_SLOTS (CONFIG_MAX_WORKERS + 2)	/* TCP, the main thread */
 
 /* The daemon's state; "ready" is STATUS_READY or STATUS_DEGRADED. */
@@ -68,9 +66,6 @@ struct status_supervisor {
 	_Atomic uint64_t table_names;
 	_Atomic uint64_t table_octets;
 	_Atomic uint64_t table_loaded;	/* time */
-	_Atomic int32_t table_fd;	/* the supervisor's: /proc/PID/fd/... */
-	_Atomic int32_t settings_fd;	/* likewise */
-	_Atomic int32_t cache_fd;	/* likewise; -1: nothing is kept */
 	_Atomic uint64_t rule_packets;	/* the queue rules' counters when last read */
 	_Atomic uint64_t surplus;	/* packets over capture.user_rate: passed */
 	_Atomic uint64_t queue_dropped;	/* by the kernel: queue full, or socket full */
@@ -83,9 +78,6 @@ struct status_supervisor {
 	_Atomic uint32_t streams[2];	/* TCP connections in the sets: IPv4, IPv6 */
 	_Atomic uint32_t streams_max;	/* room of each set; 0: no TCP */
 	_Atomic uint64_t streams_passed;	/* passed, as a set was full */
-	/* Outcomes of flushes, in the place number % STATUS_FLUSHES: number << 32
-	   | answers that were removed. */
-	_Atomic uint64_t flushed[STATUS_FLUSHES];
 	/* A reload's outcome: the three below are valid when sequence is even. */
 	_Atomic uint32_t reload_sequence;	/* odd during a reload */
 	uint32_t reload_ok;
@@ -94,7 +86,7 @@ struct status_supervisor {
 	/* The same for why the state is STATUS_DEGRADED. */
 	_Atomic uint32_t degraded_sequence;
 	char degraded[STATUS_TEXT];		/* "" if it is not */
-	_Atomic int32_t hitters_fd;	/* as table_fd: hitters_page.h */
+	_Atomic int32_t hitters_fd;	/* the supervisor's: /proc/PID/fd/... */
 };
 
 /* What the TCP thread counts about connections. */
@@ -302,23 +294,6 @@ int status_print(const struct status_page *page, const char *run_dir, bool json,
 
 /* Logs the same lines at level notice. */
 void status_log(const struct status_page *page);
-
-/*
- * Waits until reload_sequence is even and differs from "before", for at most
- * timeout_ms; the copy is of then.  The caller reads "before" before it sends
- * SIGHUP.  0, -ETIMEDOUT, -ESRCH if the daemon has ended, or as status_refresh().
- */
-int status_wait_reload(struct status_page *page, uint32_t before,
-    int timeout_ms) __attribute__((warn_unused_result));
-
-/*
- * The supervisor notes a flush's outcome: how many answers were removed, or
- * STATUS_NOT_FLUSHED; and another process waits for it.  As status_wait_reload().
- */
-void status_flushed(struct status_page *page, uint32_t number,
-    uint32_t removed);
-int status_wait_flush(struct status_page *page, uint32_t number,
-    int timeout_ms, uint32_t *removed) __attribute__((warn_unused_result));
 
 /* Copies why the state is STATUS_DEGRADED; text always ends with NUL. */
 void status_degraded(const struct status_page *page,

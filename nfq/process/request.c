@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "nfq/process/request.h"
+
+#include <errno.h>
+#include <string.h>
+
+static const struct {
+	const char *word, *option;
+	bool named;
+} verbs[] = {
+	[REQUEST_STATUS] = { "status", "json", false },
+	[REQUEST_METRICS] = { "metrics", "openmetrics", false },
+	[REQUEST_RELOAD] = { "reload", "force", false },
+	[REQUEST_FLUSH] = { "flush", "tree", true },
+	[REQUEST_TABLE] = { "table", NULL, false },
+	[REQUEST_CACHE] = { "cache", NULL, false },
+	[REQUEST_RUNNING] = { "running", NULL, false },
+};
+
+/* Takes the word from the line, with the blank behind it, if it is that one. */
+static bool
+take(const char **line, size_t *length, const char *word)
+{
+	const size_t n = word != NULL ? strlen(word) : 0;
+	size_t skip = n;
+
+	if (n == 0 || *length < n || memcmp(*line, word, n) != 0 ||
+	    (*length > n && (*line)[n] != ' '))
+		return false;
+	skip += *length > n;
+	*line += skip;
+	*length -= skip;
+	return true;
+}
+
+int
+request_parse(struct daemon_request *request, const char *line, size_t length)
+{
+	size_t i = 0;
+
+	*request = (struct daemon_request){ .name = { .length = 0 } };
+	if (length > REQUEST_MAX)
+		return -EPROTO;
+	if (length > 0 && line[length - 1] == '\n')
+		length--;
+	while (i < sizeof(verbs) / sizeof(verbs[0]) &&
+	    !take(&line, &length, verbs[i].word))
+		i++;
+	if (i == sizeof(verbs) / sizeof(verbs[0]))
+		return -EPROTO;
+	request->kind = (enum request_kind)i;
+	request->option = take(&line, &length, verbs[i].option);
+	if (!verbs[i].named)
+		return length == 0 ? 0 : -EPROTO;
+	if (length == 0 || name_from_text(&request->name, line, length) != 0)
+		return -EPROTO;
+	name_lower(&request->name);
+	return 0;
+}
