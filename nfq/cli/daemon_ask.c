@@ -193,7 +193,14 @@ daemon_tell_error(const struct daemon_answer *answer, const char *command,
 	switch (error) {
 	case -ENOENT:
 	case -ECONNREFUSED:
-		return cli_no_daemon(command, run_dir, -ENOENT);
+		cli_error("%s: nfdnsd is not running: nobody listens at "
+		    "%s/" REQUEST_SOCKET "; start nfdnsd, or name its "
+		    "configuration with -c", command, run_dir);
+		return EXIT_NOT_RUNNING;
+	case -EPROTO:
+		cli_error("%s: nfdnsd (pid %d) is of another version: restart "
+		    "it", command, pid);
+		return EXIT_ERROR;
 	case -ECONNRESET:
 		cli_error("%s: nfdnsd (pid %d) has ended, or too many ask at "
 		    "once: ask again", command, pid);
@@ -246,21 +253,52 @@ daemon_open(const char *what, const char *run_dir, int *exit_code)
 }
 
 int
+daemon_print(const struct daemon_answer *answer, const char *command)
+{
+	print(answer->err, stderr);
+	print(answer->out, stdout);
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return answer->code;
+	cli_error("%s: cannot print: %s", command, strerror(errno));
+	return EXIT_ERROR;
+}
+
+int
+daemon_page(struct daemon_answer *answer, struct status_page *page,
+    const char *run_dir)
+{
+	int error = daemon_ask(answer, run_dir, "page", DAEMON_REACTS_MS);
+
+	if (error == 0)
+		error = answer->fds[0] < 0 ? -EPROTO :
+		    status_open(page, answer->fds[0]);
+	if (error < 0)
+		daemon_answer_free(answer);
+	return error;
+}
+
+bool
+daemon_is_there(const char *run_dir)
+{
+	pid_t pid;
+	const int fd = connect_to(run_dir, &pid);
+
+	if (fd >= 0)
+		(void)close(fd);
+	return fd >= 0 || fd == -ETIMEDOUT;
+}
+
+int
 daemon_show(const char *command, const char *run_dir, const char *line,
     int wait_ms)
 {
 	struct daemon_answer answer;
 	const int error = daemon_ask(&answer, run_dir, line, wait_ms);
-	int code = EXIT_ERROR;
+	int code;
 
 	if (error < 0)
 		return daemon_tell_error(&answer, command, run_dir, error);
-	print(answer.err, stderr);
-	print(answer.out, stdout);
-	if (fflush(stdout) == 0 && !ferror(stdout))
-		code = answer.code;
-	else
-		cli_error("%s: cannot print: %s", command, strerror(errno));
+	code = daemon_print(&answer, command);
 	daemon_answer_free(&answer);
 	return code;
 }

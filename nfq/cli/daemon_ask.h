@@ -7,6 +7,7 @@
 #include <sys/types.h>
 
 #include "nfq/process/request.h"
+#include "policy/status/status.h"
 
 #define DAEMON_REACTS_MS 2000	/* then it is stopped, or hangs */
 
@@ -41,6 +42,20 @@ int daemon_tell_error(const struct daemon_answer *answer, const char *command,
  * in *exit_code, after a message.
  */
 int daemon_open(const char *what, const char *run_dir, int *exit_code);
+
+/*
+ * A copy of the daemon's status page; the answer's second descriptor is the one for
+ * hitters_watch(), for who may see them.  0; or a negative errno, as daemon_ask() and
+ * status_open().  After an error there is neither page nor answer to free.
+ */
+int daemon_page(struct daemon_answer *answer, struct status_page *page,
+    const char *run_dir) __attribute__((warn_unused_result));
+
+/* Whether there is a daemon that could be asked. */
+bool daemon_is_there(const char *run_dir);
+
+/* Prints the answer, what is for errors as such.  Returns the exit code. */
+int daemon_print(const struct daemon_answer *answer, const char *command);
 
 /* Asks, and prints the answer.  Returns the exit code. */
 int daemon_show(const char *command, const char *run_dir, const char *line,

@@ -122,6 +122,7 @@ static void
 look(struct findings *findings, const struct config *peeked,
     struct config **config, struct status_page *page, int *error)
 {
+	struct daemon_answer answer;
 	struct diag diag = DIAG_INIT;
 	struct table *table = NULL;
 
@@ -129,15 +130,20 @@ look(struct findings *findings, const struct config *peeked,
 		*config = NULL;
 	daemon_check_config(findings, peeked->path, *config, &diag);
 	diag_free(&diag);
-	*error = status_open(page, peeked->run_dir);
+	*error = daemon_page(&answer, page, peeked->run_dir);
 	/* Causes before what comes of them. */
 	if (*error != 0)
-		daemon_check_status(findings, peeked->run_dir, NULL, *error);
+		daemon_check_status(findings, peeked->run_dir, NULL, NULL,
+		    *error, answer.pid);
+	else
+		daemon_answer_free(&answer);
 	if (*config != NULL)
-		daemon_check_rules(findings, *config);
+		daemon_check_rules(findings, *config,
+		    *error == 0 ? page : NULL);
 	look_at_servers(findings, *config, *error == 0);
 	if (*error == 0)
-		daemon_check_status(findings, peeked->run_dir, page, 0);
+		daemon_check_status(findings, peeked->run_dir, *config, page,
+		    0, 0);
 	if (*error == 0)
 		table = open_table(peeked->run_dir);
 	if (table != NULL)

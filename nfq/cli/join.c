@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "nfq/cli/commands.h"
+#include "nfq/cli/daemon_ask.h"
 #include "nfq/cli/confirm.h"
 #include "nfq/cli/first_table.h"
 #include "nfq/cli/message.h"
@@ -16,7 +17,6 @@
 #include "nfq/cli/join/units.h"
 #include "nfq/process/diag_print.h"
 #include "nfq/process/exit_code.h"
-#include "policy/status/status.h"
 #include "resolver/sources/feed_file.h"
 #include "resolver/text/number.h"
 #include "resolver/text/printable.h"
@@ -271,11 +271,9 @@ static int
 say_what_to_start(const struct config *config, const char *name)
 {
 	const char *slash = strrchr(config->path, '/');
-	struct status_page page;
 	int code = EXIT_OK;
 
-	if (status_open(&page, config->run_dir) == 0) {
-		status_close(&page);
+	if (daemon_is_there(config->run_dir)) {
 		(void)fflush(stdout);
 		code = cmd_reload(config, 1, (char *[]){ NULL });
 	} else {

@@ -13,13 +13,13 @@
 #include <unistd.h>
 
 #include "nfq/cli/commands.h"
+#include "nfq/cli/daemon_ask.h"
 #include "nfq/cli/confirm.h"
 #include "nfq/cli/message.h"
 #include "nfq/cli/join/plan.h"
 #include "nfq/cli/join/units.h"
 #include "nfq/process/diag_print.h"
 #include "nfq/process/exit_code.h"
-#include "policy/status/status.h"
 #include "resolver/sources/feed_file.h"
 #include "resolver/text/suggest.h"
 
@@ -220,7 +220,6 @@ tell_daemon(const struct leaving *l)
 {
 	struct config *now = NULL;
 	struct diag diag = DIAG_INIT;
-	struct status_page page;
 
 	if (l->units && l->last && was_enabled_by_join(l, UNITS_DAEMON)) {
 		call("disable", "--now", UNITS_DAEMON);
@@ -228,9 +227,8 @@ tell_daemon(const struct leaving *l)
 		    "before the join");
 		return;
 	}
-	if (status_open(&page, l->config->run_dir) != 0)
+	if (!daemon_is_there(l->config->run_dir))
 		return;
-	status_close(&page);
 	(void)fflush(stdout);
 	if (config_load(&now, l->config->path, &diag) == 0)
 		(void)cmd_reload_forced(now, 1, (char *[]){ NULL });

@@ -14,10 +14,4 @@ bool cli_has_colour(int fd);
 /* Columns of the terminal, 40 to 80; 80 if it is none. */
 unsigned int cli_columns(int fd);
 
-/*
- * Prints why status_open() or status_refresh() found no running daemon in run_dir;
- * error is the negative errno that it returned.  Returns the exit code.
- */
-int cli_no_daemon(const char *command, const char *run_dir, int error);
-
 #endif

@@ -9,11 +9,11 @@
 #include <unistd.h>
 
 #include "nfq/cli/commands.h"
+#include "nfq/cli/daemon_ask.h"
 #include "nfq/cli/http_request.h"
 #include "nfq/cli/message.h"
 #include "nfq/process/exit_code.h"
 #include "nfq/process/sandbox.h"
-#include "policy/status/metrics.h"
 #include "resolver/clock.h"
 
 const char metrics_usage[] =
@@ -30,30 +30,13 @@ const char metrics_usage[] =
 #define LEAVE_MS	1000	/* until the client closes, too */
 #define LIFE_S		10	/* then SIGALRM ends a client that reads nothing */
 
-static int
-show(const struct config *config, bool open)
-{
-	struct status_page page;
-	int error = status_open(&page, config->run_dir);
-
-	if (error < 0)
-		return cli_no_daemon("metrics", config->run_dir, error);
-	error = metrics_print(&page, config->run_dir, open, stdout);
-	status_close(&page);
-	if (error == 0 && fflush(stdout) != 0)
-		error = -errno;
-	if (error == 0)
-		return EXIT_OK;
-	cli_error("metrics: cannot print: %s", strerror(-error));
-	return EXIT_ERROR;
-}
-
 int
 cmd_metrics(const struct config *config, int argc, char **argv)
 {
 	(void)argc;
 	(void)argv;
-	return show(config, false);
+	return daemon_show("metrics", config->run_dir, "metrics",
+	    DAEMON_REACTS_MS);
 }
 
 int
@@ -61,30 +44,8 @@ cmd_metrics_open(const struct config *config, int argc, char **argv)
 {
 	(void)argc;
 	(void)argv;
-	return show(config, true);
-}
-
-/* The numbers as text, which the caller frees; NULL: there are none. */
-static char *
-numbers_of(const char *run_dir, size_t *length)
-{
-	struct status_page page;
-	char *text = NULL;
-	FILE *out;
-	int error;
-
-	if (status_open(&page, run_dir) < 0)
-		return NULL;
-	out = open_memstream(&text, length);
-	error = out == NULL ? -ENOMEM :
-	    metrics_print(&page, run_dir, false, out);
-	if (out != NULL && fclose(out) != 0)
-		error = -ENOMEM;
-	status_close(&page);
-	if (error == 0)
-		return text;
-	free(text);
-	return NULL;
+	return daemon_show("metrics", config->run_dir, "metrics openmetrics",
+	    DAEMON_REACTS_MS);
 }
 
 /* How many octets came; 0: no more will; or a negative errno: -ETIMEDOUT. */
@@ -212,31 +173,32 @@ int
 cmd_metrics_http(const struct config *config, int argc, char **argv)
 {
 	struct http_request request;
+	struct daemon_answer numbers;
 	enum http_status status;
-	size_t length = 0;
-	char *numbers;
 	int error;
 
 	(void)argc;
 	(void)argv;
 	(void)alarm(LIFE_S);
-	/* First, since no file can be opened once a client is heard. */
-	numbers = numbers_of(config->run_dir, &length);
+	/* First, since nobody can be asked once a client is heard. */
+	if (daemon_ask(&numbers, config->run_dir, "metrics",
+	    DAEMON_REACTS_MS) == 0 && numbers.code != EXIT_OK)
+		daemon_answer_free(&numbers);
 	error = sandbox_reader();
 	if (error < 0) {
-		free(numbers);
+		daemon_answer_free(&numbers);
 		cli_error("metrics: cannot give up privileges: %s",
 		    strerror(-error));
 		return EXIT_ERROR;
 	}
 	status = take_request(&request);
-	if (status == HTTP_OK && !request.index && numbers == NULL)
+	if (status == HTTP_OK && !request.index && numbers.out == NULL)
 		status = HTTP_UNAVAILABLE;
 	if (status != HTTP_MORE) {
 		answer(status, request.head, status == HTTP_OK &&
-		    !request.index ? numbers : NULL, length);
+		    !request.index ? numbers.out : NULL, numbers.out_length);
 		leave();
 	}
-	free(numbers);
+	daemon_answer_free(&numbers);
 	return EXIT_OK;
 }

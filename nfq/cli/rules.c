@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "nfq/cli/commands.h"
+#include "nfq/cli/daemon_ask.h"
 #include "nfq/cli/message.h"
 #include "nfq/cli/doctor/daemon.h"
 #include "nfq/process/diag_print.h"
@@ -144,8 +145,19 @@ static int
 build(struct ruleset *set, const struct config *config)
 {
 	struct diag problems = DIAG_INIT;
-	int rc = daemon_rules(set, config, &problems);
+	struct daemon_answer answer;
+	struct status_page page;
+	int rc = daemon_page(&answer, &page, config->run_dir);
+	const bool asked = rc == 0;
 
+	/* Where none runs, the rules are without its ports. */
+	if (!asked && rc != -ENOENT && rc != -ECONNREFUSED)
+		return daemon_tell_error(&answer, "rules", config->run_dir, rc);
+	rc = daemon_rules(set, config, asked ? &page : NULL, &problems);
+	if (asked) {
+		status_close(&page);
+		daemon_answer_free(&answer);
+	}
 	diag_print(&problems, "nfdns", stderr);
 	diag_free(&problems);
 	if (rc == -ENOMEM)

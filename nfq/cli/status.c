@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "nfq/cli/commands.h"
-#include "nfq/cli/message.h"
-#include "policy/status/status.h"
-#include "nfq/process/exit_code.h"
+#include "nfq/cli/daemon_ask.h"
 
 const char status_usage[] =
     "usage: nfdns [-c FILE] status [--json]\n"
@@ -20,23 +16,21 @@ const char status_usage[] =
 static int
 show(const struct config *config, bool json)
 {
-	struct status_page page;
-	int error = status_open(&page, config->run_dir);
-	uint32_t state;
+	const char *line = json ? "status json" : "status";
+	struct daemon_answer answer;
+	const int error = daemon_ask(&answer, config->run_dir, line,
+	    DAEMON_REACTS_MS);
+	int code;
 
 	if (error < 0) {
-		if (json && (error == -ENOENT || error == -ESRCH))
+		if (json)
 			(void)puts("{\"ready\": false}");
-		return cli_no_daemon("status", config->run_dir, error);
+		return daemon_tell_error(&answer, "status", config->run_dir,
+		    error);
 	}
-	state = atomic_load(&page.supervisor->state);
-	error = status_print(&page, config->run_dir, json, stdout);
-	status_close(&page);
-	if (error < 0) {
-		cli_error("status: cannot print: %s", strerror(-error));
-		return EXIT_ERROR;
-	}
-	return state == STATUS_READY ? EXIT_OK : EXIT_DEGRADED;
+	code = daemon_print(&answer, "status");
+	daemon_answer_free(&answer);
+	return code;
 }
 
 int

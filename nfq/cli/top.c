@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,10 +9,10 @@
 #include <unistd.h>
 
 #include "nfq/cli/commands.h"
+#include "nfq/cli/daemon_ask.h"
 #include "nfq/cli/message.h"
 #include "nfq/process/exit_code.h"
 #include "nfq/cli/top/model.h"
-#include "policy/status/status.h"
 #include "resolver/text/number.h"
 #include "resolver/text/suggest.h"
 
@@ -37,9 +36,10 @@ const char top_usage[] =
 
 struct top {
 	const char *run_dir;
-	struct status_page page;
-	bool has_page;
+	pid_t pid;			/* of the daemon that was asked last, */
+	pid_t counted;			/* and of that whose names these are: */
 	struct hitters hitters;
+	bool has_read;			/* there was a daemon */
 	struct top_model model;
 	struct top_view view;
 	int delay_ms;
@@ -105,45 +105,27 @@ read_words(struct top *t, int argc, char **argv)
 	return false;
 }
 
-/* Only root may; whoever may not sees all but names and users. */
-static void
-watch(struct top *t)
-{
-	const struct status_supervisor *s = t->page.supervisor;
-	char path[64];
-	int fd;
-
-	(void)snprintf(path, sizeof(path), "/proc/%d/fd/%d",
-	    (int)atomic_load(&s->pid), (int)atomic_load(&s->hitters_fd));
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (fd >= 0)
-		(void)!hitters_watch(&t->hitters, fd);
-}
-
-static void
-leave(struct top *t)
-{
-	hitters_close(&t->hitters);
-	if (t->has_page)
-		status_close(&t->page);
-	t->has_page = false;
-}
-
-/* Reads the page; a daemon that was started again has another one. */
+/* A copy of the page; a daemon that was started again counts anew. */
 static int
-enter(struct top *t)
+read_page(struct top *t, struct status_page *page)
 {
-	int error;
+	struct daemon_answer answer;
+	const int error = daemon_page(&answer, page, t->run_dir);
 
-	if (t->has_page && status_lives(&t->page) &&
-	    status_refresh(&t->page) == 0)
-		return 0;
-	leave(t);
-	error = status_open(&t->page, t->run_dir);
-	if (error < 0)
+	t->pid = answer.pid;
+	if (error < 0) {
+		hitters_close(&t->hitters);
 		return error;
-	t->has_page = true;
-	watch(t);
+	}
+	if (t->counted != answer.pid)
+		hitters_close(&t->hitters);
+	/* Only root is given it; whoever is not sees all but names and users. */
+	if (t->hitters.page == NULL && answer.fds[1] >= 0) {
+		(void)!hitters_watch(&t->hitters, answer.fds[1]);
+		answer.fds[1] = -1;
+	}
+	t->counted = answer.pid;
+	daemon_answer_free(&answer);
 	return 0;
 }
 
@@ -152,15 +134,20 @@ static int
 take_reading(struct top *t)
 {
 	struct top_reading reading = { .running = false };
+	struct status_page page;
+	int error = read_page(t, &page);
 	const monotime_t now = monotime_now();
 	const int64_t time = realtime_s();
-	int error = enter(t);
 
-	if (error == 0)
-		error = top_read(&reading, &t->page, t->hitters.page != NULL ?
+	if (error == 0) {
+		error = top_read(&reading, &page, t->hitters.page != NULL ?
 		    &t->hitters : NULL, now, time);
-	else if (error != -EPROTO)
+		status_close(&page);
+	} else if (t->has_read && (error == -ENOENT ||
+	    error == -ECONNREFUSED || error == -ECONNRESET)) {
 		error = 0;
+	}
+	t->has_read |= error == 0;
 	reading.when = now;
 	reading.time = time;
 	if (error < 0)
@@ -177,6 +164,20 @@ wait_for_counting(const struct top *t)
 	for (int ms = 0; t->hitters.page != NULL && ms < LOOK_MS_MAX &&
 	    atomic_load(&t->hitters.page->since) == 0; ms += LOOK_MS)
 		(void)poll(NULL, 0, LOOK_MS);
+}
+
+/* The names are counted before, if they can be seen. */
+static int
+take_first(struct top *t)
+{
+	struct status_page page;
+	const int error = read_page(t, &page);
+
+	if (error < 0)
+		return error;
+	status_close(&page);
+	wait_for_counting(t);
+	return take_reading(t);
 }
 
 /* The whole of a terminal, or lines. */
@@ -201,16 +202,16 @@ run(struct top *t)
 {
 	int error = 0;
 
-	wait_for_counting(t);
 	if (t->once && t->rounds == 0)
 		t->rounds = 1;
 	for (uint64_t round = 0; error == 0 && (t->rounds == 0 ||
 	    round < t->rounds); round++) {
 		if (round == 0)
+			error = take_first(t);
+		if (error == 0) {
+			(void)poll(NULL, 0, t->delay_ms);
 			error = take_reading(t);
-		(void)poll(NULL, 0, t->delay_ms);
-		if (error == 0)
-			error = take_reading(t);
+		}
 		if (error == 0 && round > 0 && !isatty(STDOUT_FILENO))
 			(void)putchar('\n');
 		if (error == 0)
@@ -230,16 +231,14 @@ cmd_top(const struct config *config, int argc, char **argv)
 
 	if (!read_words(&t, argc, argv))
 		return EXIT_USAGE;
-	error = enter(&t);
-	if (error < 0)
-		return cli_no_daemon("top", config->run_dir, error);
 	error = run(&t);
 	top_model_free(&t.model);
-	leave(&t);
+	hitters_close(&t.hitters);
 	if (error == 0)
 		return EXIT_OK;
-	if (error == -EPROTO)
-		return cli_no_daemon("top", config->run_dir, error);
-	cli_error("top: cannot print: %s", strerror(-error));
-	return EXIT_ERROR;
+	if (ferror(stdout))
+		cli_error("top: cannot print: %s", strerror(-error));
+	return ferror(stdout) ? EXIT_ERROR :
+	    daemon_tell_error(&(struct daemon_answer){ .pid = t.pid }, "top",
+	    config->run_dir, error);
 }

@@ -10,6 +10,7 @@ static const struct {
 } verbs[] = {
 	[REQUEST_STATUS] = { "status", "json", false },
 	[REQUEST_METRICS] = { "metrics", "openmetrics", false },
+	[REQUEST_PAGE] = { "page", NULL, false },
 	[REQUEST_RELOAD] = { "reload", "force", false },
 	[REQUEST_FLUSH] = { "flush", "tree", true },
 	[REQUEST_TABLE] = { "table", NULL, false },

@@ -4,7 +4,9 @@
  * connection.
  *
  *   status [json]		everybody may ask this,
- *   metrics [openmetrics]	and this
+ *   metrics [openmetrics]	this,
+ *   page			and this: a descriptor of a copy of the status page;
+ *				for root, one more of what is counted of names
  *   reload [force]		root, or the user of nfdnsd, all else
  *   flush [tree] NAME		the cache: of a name, and of all below it
  *   table, cache, running	descriptors: of the table in use; of the cache's memory;
@@ -35,6 +37,7 @@
 enum request_kind {
 	REQUEST_STATUS,
 	REQUEST_METRICS,
+	REQUEST_PAGE,
 	REQUEST_RELOAD,
 	REQUEST_FLUSH,
 	REQUEST_TABLE,
@@ -56,7 +59,7 @@ int request_parse(struct daemon_request *request, const char *line, size_t lengt
 static inline bool
 request_is_open(const struct daemon_request *request)
 {
-	return request->kind <= REQUEST_METRICS;
+	return request->kind <= REQUEST_PAGE;
 }
 
 #endif

@@ -14,6 +14,7 @@
 
 #include "nfq/process/diag_print.h"
 #include "nfq/supervisor/parts.h"
+#include "policy/status/metrics.h"
 
 #define ACCEPTS		32	/* in a round; then others have their turn */
 
@@ -279,6 +280,49 @@ give_files(struct client *c, const struct generation_files *g, const int *fds,
 }
 
 static void
+show_status(struct supervisor *s, struct client *c)
+{
+	const struct status_page *page = &s->status;
+	const uint32_t state = atomic_load(&page->supervisor->state);
+	struct telling t;
+	int error;
+
+	if (!tell_begin(&t, c))
+		return;
+	error = c->request.kind == REQUEST_STATUS ?
+	    status_print(page, s->config, c->request.option, t.out) :
+	    metrics_print(page, s->config, c->request.option, t.out);
+	tell_end(&t, error < 0 ? EXIT_ERROR : c->request.kind ==
+	    REQUEST_METRICS || state == STATUS_READY ? EXIT_OK : EXIT_DEGRADED);
+}
+
+static bool
+is_ours(const struct client *c)
+{
+	return c->uid == 0 || c->uid == geteuid();
+}
+
+/* A copy of the page; what is asked, names and by whom, is root's to see. */
+static void
+give_page(const struct supervisor *s, struct client *c)
+{
+	const int copy = status_copy(&s->status);
+	const int hitters = is_ours(c) ? open_again(s->status.hitters.fd) : -1;
+	struct telling t;
+
+	if (copy < 0) {
+		refuse(c, EXIT_ERROR, "nfdnsd cannot copy its status: %s",
+		    strerror(-copy));
+		return;
+	}
+	c->fds[c->fd_count++] = copy;
+	if (hitters >= 0)
+		c->fds[c->fd_count++] = hitters;
+	if (tell_begin(&t, c))
+		tell_end(&t, EXIT_OK);
+}
+
+static void
 ask_flush(struct supervisor *s, struct client *c)
 {
 	const struct flush flush = { .below = c->request.option,
@@ -316,8 +360,7 @@ obey(struct supervisor *s, struct client *c)
 	const struct generation_files *g = &s->generation;
 	const int running[] = { g->image, g->settings };
 
-	if (!request_is_open(&c->request) && c->uid != 0 &&
-	    c->uid != geteuid()) {
+	if (!request_is_open(&c->request) && !is_ours(c)) {
 		refuse(c, EXIT_ERROR, "only root may ask nfdnsd that");
 		return;
 	}
@@ -326,6 +369,13 @@ obey(struct supervisor *s, struct client *c)
 		return;
 	}
 	switch (c->request.kind) {
+	case REQUEST_STATUS:
+	case REQUEST_METRICS:
+		show_status(s, c);
+		break;
+	case REQUEST_PAGE:
+		give_page(s, c);
+		break;
 	case REQUEST_RELOAD:
 		ask_reload(s, c);
 		break;
@@ -344,9 +394,6 @@ obey(struct supervisor *s, struct client *c)
 		break;
 	case REQUEST_RUNNING:
 		give_files(c, g, running, 2);
-		break;
-	default:
-		drop(c);
 		break;
 	}
 }

@@ -197,7 +197,6 @@ supervisor_start_table(struct supervisor *s)
 	g->image = image;
 	if (image >= 0) {
 		tell(s, &diag);
-		supervisor_leave_report(s, 0, &diag);
 	} else {
 		diag_log(&diag);
 		if (image != -EINTR)

@@ -31,7 +31,6 @@
 #include "nfq/supervisor/parts.h"
 #include "nfq/supervisor/worker_death.h"
 #include "policy/status/metrics.h"
-#include "policy/status/load_report.h"
 #include "policy/log.h"
 
 #define CANARY_MS	2000
@@ -98,11 +97,9 @@ start_run_dir(struct supervisor *s)
 	s->pid_file = run_dir_take(s->config->run_dir, &diag);
 	if (s->pid_file < 0)
 		return fail(&diag, EXIT_ERROR);
-	error = status_create(&s->status, s->config->run_dir,
-	    slots_for(s->config));
+	error = status_create(&s->status, slots_for(s->config));
 	if (error < 0) {
-		log_error("cannot create the status page in run_dir \"%s\": %s",
-		    s->config->run_dir, strerror(-error));
+		log_error("cannot make the status page: %s", strerror(-error));
 		return EXIT_ERROR;
 	}
 	s->status.supervisor->queue_number = s->config->queue.number;
@@ -483,8 +480,7 @@ supervisor_stop(struct supervisor *s)
 	generation_files_close(&s->generation);
 	ruleset_free(&s->set);
 	if (s->has_status) {
-		status_remove(&s->status, s->config->run_dir);
-		load_report_remove(s->config->run_dir);
+		status_close(&s->status);
 		metrics_remove(s->config->run_dir);
 	}
 	run_dir_leave(s->config->run_dir, s->pid_file);

@@ -133,7 +133,7 @@ monitor_metrics_tick(struct supervisor *s, monotime_t now)
 	if (!monotime_is_past(now, m->next))
 		return;
 	m->next = monotime_add_ms(now, (int64_t)interval_s * 1000);
-	error = metrics_write(&s->status, s->config->run_dir);
+	error = metrics_write(&s->status, s->config);
 	if (error < 0 && error != m->error)
 		log_warning("%s/" METRICS_FILE " cannot be written: %s",
 		    s->config->run_dir, strerror(-error));

@@ -287,13 +287,6 @@ void keep_image_stop(struct supervisor *s);
 /* Tells status page and service manager: ready, or degraded and why. */
 void supervisor_show_state(struct supervisor *s);
 
-/*
- * Writes run_dir/load: the errors and warnings of the last load, and the
- * sources of the table in use.  "sequence" is reload_sequence after the reload.
- */
-void supervisor_leave_report(const struct supervisor *s, uint32_t sequence,
-    const struct diag *diag);
-
 /* generation.c */
 
 /*

@@ -180,8 +180,6 @@ finish(struct supervisor *s, const char *error)
 	note_outcome(s, error);
 	/* First: "nfdns reload" reads these as soon as the reload ends. */
 	supervisor_show_state(s);
-	supervisor_leave_report(s, (atomic_load(
-	    &s->status.supervisor->reload_sequence) | 1) + 1, &r->diag);
 	status_reload_end(&s->status, error);
 	clients_reloaded(s, ++r->finished, error == NULL);
 	discard(r);
@@ -263,7 +261,6 @@ reload_begin(struct supervisor *s, enum reload_wish wish)
 	}
 	r->wish = wish;
 	(void)notify_reloading();
-	status_reload_begin(&s->status);
 	r->phase = RELOAD_COMPILING;
 	r->rules_differ = r->rules_changed = r->unchanged = r->told = false;
 	r->generation.number = s->generation.number + 1;

@@ -5,9 +5,6 @@
 
 #include "nfq/process/notify.h"
 #include "nfq/supervisor/parts.h"
-#include "policy/status/load_report.h"
-#include "policy/log.h"
-#include "resolver/image/table.h"
 
 void
 supervisor_show_state(struct supervisor *s)
@@ -39,21 +36,4 @@ supervisor_show_state(struct supervisor *s)
 	(void)snprintf(state, sizeof(state), "STATUS=%s%s",
 	    why != NULL ? "degraded: " : "answering", why != NULL ? why : "");
 	(void)notify(state);
-}
-
-void
-supervisor_leave_report(const struct supervisor *s, uint32_t sequence,
-    const struct diag *diag)
-{
-	struct table_label label = { .names = 0 };
-	int error;
-
-	if (s->generation.number > 0)
-		(void)!table_peek(s->generation.image, &label);
-	error = load_report_write(s->config, sequence, label.names,
-	    s->generation.number > 0, diag);
-	if (error < 0)
-		log_warning("%s/" LOAD_REPORT_FILE ": cannot be written: %s: "
-		    "nfdns reload and nfdns status say less",
-		    s->config->run_dir, strerror(-error));
 }

@@ -83,8 +83,8 @@ const struct fact facts_table[] = {
 	{ FACT("table", "age_seconds", AGE, s.table_loaded),
 	  METRIC("table_loaded_time_seconds",
 	  "When it was loaded, since 1970.") },
-	{ OF(SOURCES, struct load_source, NULL, POINTER, path) },
-	{ OF(SOURCES, struct load_source, NULL, AGE, changed),
+	{ OF(SOURCES, struct mesh_source, NULL, POINTER, path) },
+	{ OF(SOURCES, struct mesh_source, NULL, AGE, changed),
 	  .section = "source_age_seconds",
 	  METRIC("table_source_changed_time_seconds",
 	  "When a source of the table changed, since 1970.") },
@@ -367,15 +367,17 @@ facts_element(const struct status_facts *f, enum facts_list list, size_t i)
 	(f)->lists[of].size = sizeof(*(at));				\
 } while (0)
 
+/* Sources without a table are not in use. */
 static int
-read_files(struct status_facts *f, const char *run_dir)
+read_files(struct status_facts *f, const struct config *config)
 {
-	/* Without the report there are no ages. */
-	(void)!load_report_read(&f->load, run_dir);
+	const struct mesh *mesh = &config->mesh;
+
 	f->files = true;
-	if (feeds_shown_read(&f->feeds, &f->load) < 0)
+	if (feeds_shown_read(&f->feeds, config) < 0)
 		return -ENOMEM;
-	SET_LIST(f, FACTS_SOURCES, f->load.sources, f->load.source_count);
+	SET_LIST(f, FACTS_SOURCES, mesh->sources,
+	    atomic_load(&f->s.table_generation) > 0 ? mesh->source_count : 0);
 	SET_LIST(f, FACTS_FEEDS, f->feeds.list, f->feeds.count);
 	return 0;
 }
@@ -390,7 +392,7 @@ read_supervisor(struct status_facts *f, const struct status_page *page)
 	memcpy(&f->s, s, sizeof(f->s));
 	f->pid = pid > 0 ? (uint64_t)pid : 0;
 	f->worker_pid = worker_pid > 0 ? (uint64_t)worker_pid : 0;
-	f->reloads = atomic_load(&s->reload_sequence) / 2;
+	f->reloads = atomic_load(&s->reloads);
 	f->reload_ok = true;
 	status_reload_error(page, &f->reload_ok, f->reload_error);
 	status_degraded(page, f->degraded);
@@ -422,16 +424,15 @@ read_page(struct status_facts *f, const struct status_page *page)
 
 int
 facts_read(struct status_facts *f, const struct status_page *page,
-    const char *run_dir)
+    const struct config *config)
 {
-	int error = 0;
+	int error;
 
 	memset(f, 0, sizeof(*f));
 	f->now = (uint64_t)time(NULL);
-	if (page != NULL)
-		error = read_page(f, page);
-	if (error == 0 && run_dir != NULL)
-		error = read_files(f, run_dir);
+	error = read_page(f, page);
+	if (error == 0 && config != NULL)
+		error = read_files(f, config);
 	return error;
 }
 
@@ -441,5 +442,4 @@ facts_free(struct status_facts *f)
 	free(f->forwarding);
 	free(f->rules);
 	feeds_shown_free(&f->feeds);
-	load_report_free(&f->load);
 }

@@ -17,7 +17,7 @@
 enum facts_list {
 	FACTS_DAEMON,			/* struct status_facts */
 	FACTS_REASONS,			/* uint64_t */
-	FACTS_SOURCES,			/* struct load_source */
+	FACTS_SOURCES,			/* struct mesh_source */
 	FACTS_UPSTREAMS,		/* struct status_upstream */
 	FACTS_DOMAINS,			/* struct status_domain */
 	FACTS_RULES,			/* struct policy_shown */
@@ -37,8 +37,7 @@ struct status_facts {
 	struct status_forwarding *forwarding;	/* a copy */
 	struct policy_shown *rules;	/* behind them, all others together */
 	size_t rule_count;		/* without those */
-	bool files;			/* whether they were read: */
-	struct load_report load;
+	bool files;			/* whether sources and feeds are shown */
 	struct feeds_shown feeds;
 	struct {
 		const void *first;
@@ -84,11 +83,11 @@ extern const struct fact facts_table[];
 extern const size_t facts_rows;
 
 /*
- * Reads the page, and what files say of sources and feeds; either may be NULL.
- * 0 or -ENOMEM; free it in both cases.
+ * Reads the page, and of config's sources and feeds how old they are, unless that is
+ * NULL; borrows from it.  0 or -ENOMEM; free it in both cases.
  */
 int facts_read(struct status_facts *facts, const struct status_page *page,
-    const char *run_dir) __attribute__((warn_unused_result));
+    const struct config *config) __attribute__((warn_unused_result));
 void facts_free(struct status_facts *facts);
 
 const void *facts_element(const struct status_facts *facts,

@@ -23,26 +23,27 @@ static const char *const health_words[] = {
 
 static void
 read_one(struct feed_shown *shown, const char *run_dir,
-    const struct load_feed *feed)
+    const struct mesh_source *source)
 {
-	shown->name = feed->name;
-	shown->stale_after = feed->stale_after;
-	(void)!feed_status_read(&shown->report, run_dir, feed->name);
-	shown->table_time = feed_status_table_time(feed->table);
+	shown->name = source->feed;
+	shown->stale_after = source->stale_after;
+	(void)!feed_status_read(&shown->report, run_dir, source->feed);
+	shown->table_time = feed_status_table_time(source->path);
 }
 
 int
-feeds_shown_read(struct feeds_shown *feeds, const struct load_report *load)
+feeds_shown_read(struct feeds_shown *feeds, const struct config *config)
 {
+	const struct mesh *mesh = &config->mesh;
+
 	*feeds = (struct feeds_shown){
-		calloc(load->feed_count + 1, sizeof(*feeds->list)),
-		load->feed_count };
-	if (feeds->list == NULL) {
-		feeds->count = 0;
+		calloc(mesh->source_count + 1, sizeof(*feeds->list)), 0 };
+	if (feeds->list == NULL)
 		return -ENOMEM;
-	}
-	for (size_t i = 0; i < feeds->count; i++)
-		read_one(&feeds->list[i], load->feed_run_dir, &load->feeds[i]);
+	for (size_t i = 0; i < mesh->source_count; i++)
+		if (mesh->sources[i].feed != NULL)
+			read_one(&feeds->list[feeds->count++],
+			    config->feed_run_dir, &mesh->sources[i]);
 	return 0;
 }
 

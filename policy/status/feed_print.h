@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "policy/status/feed_status.h"
-#include "policy/status/load_report.h"
+#include "policy/config/config.h"
 
 struct feed_shown {
 	const char *name;		/* borrowed */
@@ -23,9 +23,9 @@ struct feeds_shown {
 
 /*
  * Reads how the feeds are that the daemon has tables of; what cannot be read is
- * shown as that.  0 or -ENOMEM.  Borrows from load.
+ * shown as that.  0 or -ENOMEM.  Borrows from config.
  */
-int feeds_shown_read(struct feeds_shown *feeds, const struct load_report *load)
+int feeds_shown_read(struct feeds_shown *feeds, const struct config *config)
     __attribute__((warn_unused_result));
 void feeds_shown_free(struct feeds_shown *feeds);
 

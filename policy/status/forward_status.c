@@ -11,7 +11,7 @@
  * A writer that died halfway must not block the reader; one that waits for a CPU
  * is waited for.
  */
-#define READS_MAX	100
+#define READS_MAX	10
 #define READ_PAUSE_NS	1000000
 
 static void

@@ -288,28 +288,16 @@ put_families(FILE *out, bool open, const struct status_facts *f)
 	}
 }
 
-/* What the page says, or what files do: the other is NULL.  0 or -ENOMEM. */
-static int
-put_all(FILE *out, bool open, const struct status_page *page,
-    const char *run_dir)
+int
+metrics_print(const struct status_page *page, const struct config *config,
+    bool open, FILE *out)
 {
 	struct status_facts facts;
-	const int error = facts_read(&facts, page, run_dir);
+	const int error = facts_read(&facts, page, config);
 
 	if (error == 0)
 		put_families(out, open, &facts);
 	facts_free(&facts);
-	return error;
-}
-
-int
-metrics_print(const struct status_page *page, const char *run_dir, bool open,
-    FILE *out)
-{
-	int error = put_all(out, open, page, NULL);
-
-	if (error == 0)
-		error = put_all(out, open, NULL, run_dir);
 	if (open)
 		(void)fputs("# EOF\n", out);
 	return error < 0 ? error : ferror(out) ? -EIO : 0;
@@ -323,12 +311,12 @@ path_of(char path[static PATH_MAX], const char *run_dir)
 }
 
 int
-metrics_write(const struct status_page *page, const char *run_dir)
+metrics_write(const struct status_page *page, const struct config *config)
 {
 	char path[PATH_MAX];
 	struct replace file;
 	FILE *out;
-	int error = path_of(path, run_dir);
+	int error = path_of(path, config->run_dir);
 
 	if (error == 0)
 		error = replace_begin(&file, AT_FDCWD, path, 0644);
@@ -336,7 +324,7 @@ metrics_write(const struct status_page *page, const char *run_dir)
 		return error;
 	out = replace_stream(&file);
 	error = out == NULL ? -errno :
-	    metrics_print(page, run_dir, false, out);
+	    metrics_print(page, config, false, out);
 	return replace_end(&file, REPLACE_QUICKLY, error);
 }
 

@@ -15,18 +15,18 @@
 #define METRICS_FILE	"metrics.prom"	/* in run_dir */
 
 /*
- * Prints all metrics: what the page says, and what run_dir's files do.  "open":
+ * Prints all metrics: of the page, and of config's sources and feeds.  "open":
  * OpenMetrics, which names a counter's family without "_total" and ends with
  * "# EOF".  0, -ENOMEM or -EIO.
  */
-int metrics_print(const struct status_page *page, const char *run_dir,
+int metrics_print(const struct status_page *page, const struct config *config,
     bool open, FILE *out) __attribute__((warn_unused_result));
 
 /*
- * Replaces run_dir/METRICS_FILE atomically, for the textfile collector of
+ * Replaces config->run_dir/METRICS_FILE atomically, for the textfile collector of
  * node_exporter: 0644.  0 or a negative errno.
  */
-int metrics_write(const struct status_page *page, const char *run_dir)
+int metrics_write(const struct status_page *page, const struct config *config)
     __attribute__((warn_unused_result));
 void metrics_remove(const char *run_dir);
 

@@ -285,11 +285,11 @@ print_json(const struct status_facts *f, FILE *out)
 }
 
 int
-status_print(const struct status_page *page, const char *run_dir, bool json,
-    FILE *out)
+status_print(const struct status_page *page, const struct config *config,
+    bool json, FILE *out)
 {
 	struct status_facts facts;
-	int error = facts_read(&facts, page, run_dir);
+	int error = facts_read(&facts, page, config);
 
 	if (error == 0)
 		error = json ? print_json(&facts, out) :

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Creates, reads, checks and writes the page. */
+/* Makes, copies, checks and writes the page. */
 #include "policy/status/status.h"
 
 #include <sys/mman.h>
@@ -7,15 +7,10 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
-#include <signal.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "resolver/replace.h"
-
-#define READS_MAX	100		/* for a copy whose texts are whole */
 
 #define LAYOUT (((uint32_t)sizeof(struct status_worker) << 16 | \
 	(uint32_t)REASONS << 8 | (uint32_t)VERDICTS) ^ \
@@ -23,7 +18,7 @@
 	(uint32_t)sizeof(struct status_policy) << 8 ^ \
 	(uint32_t)sizeof(struct status_supervisor) << 4)
 
-#define NO_PAGE ((struct status_page){ .fd = -1, .hitters = HITTERS_NONE })
+#define NO_PAGE ((struct status_page){ .hitters = HITTERS_NONE })
 
 static_assert(sizeof(struct status_supervisor) <= 4096,
     "the supervisor's part has to fit the smallest page");
@@ -51,35 +46,8 @@ size_for(size_t workers)
 	return page + (slots + page - 1) / page * page;
 }
 
-static int
-path_of(char path[static PATH_MAX], const char *run_dir)
-{
-	int n = snprintf(path, PATH_MAX, "%s/" STATUS_FILE, run_dir);
-
-	return n < 0 || n >= PATH_MAX ? -ENAMETOOLONG : 0;
-}
-
-/*
- * Only the daemon can open the file for writing, so only the daemon can hold a
- * write lock; the test is not disturbed by read locks, which anybody may take.
- */
-static bool
-is_locked(int fd)
-{
-	struct flock lock = { .l_type = F_RDLCK, .l_whence = SEEK_SET };
-
-	return fcntl(fd, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
-}
-
-static bool
-daemon_lives(int fd, int32_t pid)
-{
-	return pid > 0 && (kill(pid, 0) == 0 || errno == EPERM) &&
-	    is_locked(fd);
-}
-
 static void
-set_pointers(struct status_page *page, void *base, size_t workers, int fd)
+set_pointers(struct status_page *page, void *base, size_t workers)
 {
 	page->supervisor = base;
 	page->workers = (void *)((char *)base + page_size());
@@ -87,51 +55,27 @@ set_pointers(struct status_page *page, void *base, size_t workers, int fd)
 	page->forwarding = (void *)(page->workers + workers);
 	page->policy = (void *)(page->forwarding + 1);
 	page->size = size_for(workers);
-	page->fd = fd;
 }
 
-static int
-check_nobody_has(const char *path)
+int
+status_create(struct status_page *page, unsigned int workers)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	bool locked;
-
-	if (fd < 0)
-		return errno == ENOENT ? 0 : -errno;
-	locked = is_locked(fd);
-	close(fd);
-	return locked ? -EBUSY : 0;
-}
-
-/*
- * Fills in the new file.  "lock" is a second description of the file and
- * becomes the page's.  A mapping keeps its own description, and that one's
- * locks, as long as any process has the mapping; the worker has it, too.
- */
-static int
-make_file(struct status_page *page, int fd, int lock, unsigned int workers)
-{
-	struct flock all = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
-	size_t size = size_for(workers);
-	int error;
+	const size_t size = size_for(workers);
 	void *base;
+	int error;
 
-	if (lock < 0)
-		return -errno;
-	/* Allocates now: a full file system must not mean SIGBUS later. */
-	error = posix_fallocate(fd, 0, (off_t)size);
-	if (error != 0)
-		return -error;
-	if (fcntl(lock, F_OFD_SETLK, &all) < 0)
-		return -errno;
-	base = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	assert(workers >= 1 && workers <= STATUS_MAX_SLOTS);
+	*page = NO_PAGE;
+	base = mmap(NULL, size, PROT_READ | PROT_WRITE,
+	    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (base == MAP_FAILED)
 		return -errno;
-	set_pointers(page, base, workers, lock);
+	set_pointers(page, base, workers);
 	error = hitters_create(&page->hitters, workers);
-	if (error < 0)
+	if (error < 0) {
+		status_close(page);
 		return error;
-	page->supervisor->hitters_fd = page->hitters.fd;
+	}
 	page->supervisor->size = (uint32_t)size;
 	page->supervisor->workers = workers;
 	page->supervisor->layout = LAYOUT;
@@ -142,31 +86,22 @@ make_file(struct status_page *page, int fd, int lock, unsigned int workers)
 }
 
 int
-status_create(struct status_page *page, const char *run_dir,
-    unsigned int workers)
+status_copy(const struct status_page *page)
 {
-	char path[PATH_MAX];
-	struct replace file;
-	int error, lock;
+	const int fd = memfd_create("nfdns-status",
+	    MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	int error = 0;
 
-	assert(workers >= 1 && workers <= STATUS_MAX_SLOTS);
-	*page = NO_PAGE;
-	error = path_of(path, run_dir);
+	if (fd < 0)
+		return -errno;
+	if (write(fd, page->supervisor, page->size) != (ssize_t)page->size)
+		error = -ENOSPC;
+	else if (fcntl(fd, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK |
+	    F_SEAL_GROW | F_SEAL_WRITE) < 0)
+		error = -errno;
 	if (error == 0)
-		error = check_nobody_has(path);
-	if (error == 0)
-		error = replace_begin(&file, AT_FDCWD, path, 0644);
-	if (error != 0)
-		return error;
-	lock = open(file.fresh, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-	error = replace_end(&file, REPLACE_QUICKLY,
-	    make_file(page, file.fd, lock, workers));
-	if (error < 0) {
-		if (page->supervisor != NULL)
-			status_close(page);
-		else if (lock >= 0)
-			close(lock);
-	}
+		return fd;
+	(void)close(fd);
 	return error;
 }
 
@@ -200,53 +135,6 @@ read_at(int fd, void *to, size_t size, size_t from)
 	return 0;
 }
 
-/* They grow when the page's texts change. */
-struct sequences {
-	uint32_t reload, degraded, forwarding;
-};
-
-static int
-read_sequences(const struct status_page *page, struct sequences *now)
-{
-	const struct status_supervisor *s = page->supervisor;
-	const struct {
-		const void *at;
-		uint32_t *to;
-	} words[] = {
-		{ &s->reload_sequence, &now->reload },
-		{ &s->degraded_sequence, &now->degraded },
-		{ &page->forwarding->sequence, &now->forwarding },
-	};
-	int error = 0;
-
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]) && error == 0;
-	    i++)
-		error = read_at(page->fd, words[i].to, sizeof(*words[i].to),
-		    (size_t)((const char *)words[i].at - (const char *)s));
-	return error;
-}
-
-int
-status_refresh(struct status_page *page)
-{
-	struct sequences before, after;
-	int error, slots;
-
-	error = read_sequences(page, &before);
-	for (int i = 0; i < READS_MAX && error == 0; i++) {
-		error = read_at(page->fd, page->supervisor, page->size, 0);
-		if (error == 0)
-			error = read_sequences(page, &after);
-		if (error < 0 || memcmp(&before, &after, sizeof(after)) == 0)
-			break;
-		before = after;
-	}
-	if (error < 0)
-		return error;
-	slots = check_page(page->supervisor, page->size);
-	return slots == (int)page->worker_slots ? 0 : -EPROTO;
-}
-
 /* The number of slots that the file has, by its first octets. */
 static int
 read_slots(int fd)
@@ -264,51 +152,29 @@ read_slots(int fd)
 	return error < 0 ? error : check_page(&s, (size_t)st.st_size);
 }
 
-/*
- * A copy, and no mapping of the file: whoever may write it may cut it off, and
- * then a reader would die of SIGBUS.
- */
-static int
-copy_existing(struct status_page *page, int fd)
+/* It may be another user's, who cuts it off: no mapping of it. */
+int
+status_open(struct status_page *page, int fd)
 {
 	const int slots = read_slots(fd);
 	const size_t size = slots < 0 ? 0 : size_for((size_t)slots);
 	void *base;
 	int error;
 
+	*page = NO_PAGE;
 	if (slots < 0)
 		return slots;
 	base = mmap(NULL, size, PROT_READ | PROT_WRITE,
 	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (base == MAP_FAILED)
 		return -errno;
-	set_pointers(page, base, (size_t)slots, fd);
-	error = status_refresh(page);
-	if (error == 0 &&
-	    !daemon_lives(fd, atomic_load(&page->supervisor->pid)))
-		error = -ESRCH;
+	error = read_at(fd, base, size, 0);
+	if (error == 0 && check_page(base, size) != slots)
+		error = -EPROTO;
 	if (error < 0)
 		munmap(base, size);
-	return error;
-}
-
-int
-status_open(struct status_page *page, const char *run_dir)
-{
-	char path[PATH_MAX];
-	int error = path_of(path, run_dir), fd;
-
-	*page = NO_PAGE;
-	if (error < 0)
-		return error;
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	if (fd < 0)
-		return errno == ELOOP ? -EPROTO : -errno;
-	error = copy_existing(page, fd);
-	if (error < 0) {
-		*page = NO_PAGE;
-		(void)close(fd);
-	}
+	else
+		set_pointers(page, base, (size_t)slots);
 	return error;
 }
 
@@ -319,8 +185,6 @@ status_forget_supervisor(struct status_page *page)
 		return;
 	munmap(page->supervisor, page_size());
 	page->supervisor = NULL;
-	close(page->fd);
-	page->fd = -1;
 	if (page->hitters.fd >= 0)
 		close(page->hitters.fd);
 	page->hitters.fd = -1;
@@ -338,22 +202,6 @@ status_close(struct status_page *page)
 	*page = NO_PAGE;
 }
 
-bool
-status_lives(const struct status_page *page)
-{
-	return daemon_lives(page->fd, atomic_load(&page->supervisor->pid));
-}
-
-void
-status_remove(struct status_page *page, const char *run_dir)
-{
-	char path[PATH_MAX];
-
-	if (path_of(path, run_dir) == 0)
-		unlink(path);
-	status_close(page);
-}
-
 static void
 copy_text(char to[static STATUS_TEXT], const char *from)
 {
@@ -364,38 +212,22 @@ copy_text(char to[static STATUS_TEXT], const char *from)
 }
 
 void
-status_reload_begin(struct status_page *page)
-{
-	struct status_supervisor *s = page->supervisor;
-
-	/* Odd; a second begin without an end changes nothing. */
-	atomic_fetch_or(&s->reload_sequence, 1);
-	atomic_thread_fence(memory_order_seq_cst);
-}
-
-void
 status_reload_end(struct status_page *page, const char *error)
 {
 	struct status_supervisor *s = page->supervisor;
 
-	status_reload_begin(page);
 	s->reload_ok = error == NULL;
 	s->reload_time = (uint64_t)time(NULL);
 	copy_text(s->reload_error, error != NULL ? error : "");
-	atomic_fetch_add(&s->reload_sequence, 1);
+	atomic_fetch_add(&s->reloads, 1);
 }
 
 void
 status_set_state(struct status_page *page, enum status_state state,
     const char *why)
 {
-	struct status_supervisor *s = page->supervisor;
-
-	atomic_fetch_or(&s->degraded_sequence, 1);
-	atomic_thread_fence(memory_order_seq_cst);
-	copy_text(s->degraded, why != NULL ? why : "");
-	atomic_fetch_add(&s->degraded_sequence, 1);
-	atomic_store(&s->state, (uint32_t)state);
+	copy_text(page->supervisor->degraded, why != NULL ? why : "");
+	atomic_store(&page->supervisor->state, (uint32_t)state);
 }
 
 void
@@ -403,32 +235,13 @@ status_reload_error(const struct status_page *page, bool *ok,
     char text[static STATUS_TEXT])
 {
 	const struct status_supervisor *s = page->supervisor;
-	uint32_t before;
 
-	/* Limited: a writer that died halfway must not block the reader. */
-	for (int i = 0; i < 1000; i++) {
-		before = atomic_load(&s->reload_sequence);
-		*ok = before < 2 || s->reload_ok != 0;
-		copy_text(text, s->reload_error);
-		atomic_thread_fence(memory_order_seq_cst);
-		if ((before & 1) == 0 &&
-		    atomic_load(&s->reload_sequence) == before)
-			return;
-	}
+	*ok = atomic_load(&s->reloads) == 0 || s->reload_ok != 0;
+	copy_text(text, s->reload_error);
 }
 
 void
 status_degraded(const struct status_page *page, char text[static STATUS_TEXT])
 {
-	const struct status_supervisor *s = page->supervisor;
-	uint32_t before;
-
-	for (int i = 0; i < 1000; i++) {
-		before = atomic_load(&s->degraded_sequence);
-		copy_text(text, s->degraded);
-		atomic_thread_fence(memory_order_seq_cst);
-		if ((before & 1) == 0 &&
-		    atomic_load(&s->degraded_sequence) == before)
-			return;
-	}
+	copy_text(text, page->supervisor->degraded);
 }

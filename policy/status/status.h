@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The status page: one file in run_dir.  The daemon's processes map and write
- * it, and "nfdns status" reads it.  There is no protocol and no socket, and a
- * counter costs the packet path one relaxed store.
+ * The status page: memory that the daemon's processes share and write.  A counter
+ * costs the packet path one relaxed store.
  *
  * The page has two parts with a page boundary between them, since they have
  * different writers: the supervisor's part; and that of the worker, one slot
  * for each thread and behind them what forwarding shows.  The supervisor trusts
- * nothing in the workers' part.
+ * nothing in the workers' part.  It prints the page for whoever asks for the status;
+ * commands that show it otherwise get a copy.
  *
  * This room holds the state that the daemon shows, and prints it.  It collects
  * none: the supervisor and the worker threads write it.
@@ -29,7 +29,6 @@
 #include "policy/status/policy_status.h"
 
 #define STATUS_MAGIC	0x6e66646e73737431ULL	/* "nfdnsst1" */
-#define STATUS_FILE	"status"		/* in run_dir */
 #define STATUS_TEXT	256
 #define STATUS_MAX_SLOTS (CONFIG_MAX_WORKERS + 2)	/* TCP, the main thread */
 
@@ -78,15 +77,12 @@ struct status_supervisor {
 	_Atomic uint32_t streams[2];	/* TCP connections in the sets: IPv4, IPv6 */
 	_Atomic uint32_t streams_max;	/* room of each set; 0: no TCP */
 	_Atomic uint64_t streams_passed;	/* passed, as a set was full */
-	/* A reload's outcome: the three below are valid when sequence is even. */
-	_Atomic uint32_t reload_sequence;	/* odd during a reload */
+	/* Of reloads, and what came of the last one. */
+	_Atomic uint64_t reloads;
 	uint32_t reload_ok;
 	uint64_t reload_time;
 	char reload_error[STATUS_TEXT];		/* first error, "" if ok */
-	/* The same for why the state is STATUS_DEGRADED. */
-	_Atomic uint32_t degraded_sequence;
-	char degraded[STATUS_TEXT];		/* "" if it is not */
-	_Atomic int32_t hitters_fd;	/* the supervisor's: /proc/PID/fd/... */
+	char degraded[STATUS_TEXT];		/* why it is; "" if it is not */
 };
 
 /* What the TCP thread counts about connections. */
@@ -210,52 +206,32 @@ struct status_page {
 	struct status_forwarding *forwarding;	/* of the workers' part, */
 	struct status_policy *policy;		/* and this as well */
 	size_t size;
-	int fd;			/* with which the daemon's lock is held or tested */
 	struct hitters hitters;	/* the daemon's; none of readers */
 };
 
-/*
- * Creates run_dir/status (0644) for the daemon, which holds a lock on it until
- * it ends.  Replaces a stale file atomically.  Returns 0, -EBUSY if another
- * daemon that runs has the file, or another negative errno.
- */
-int status_create(struct status_page *page, const char *run_dir,
-    unsigned int workers) __attribute__((warn_unused_result));
-
-/*
- * Copies an existing page and checks it.  Returns 0; -ENOENT if there is none;
- * -ESRCH if its daemon has ended (a new process with the same pid does not hold
- * the lock); -EPROTO if it is not a status page, or that of another version; or
- * another negative errno.
- */
-int status_open(struct status_page *page, const char *run_dir)
+/* The daemon's page.  0 or a negative errno. */
+int status_create(struct status_page *page, unsigned int workers)
     __attribute__((warn_unused_result));
 
 /*
- * Copies it anew, for its changes since.  0, -EPROTO if it is no status page any
- * more, or another negative errno; then the copy means nothing.
+ * A copy of the page, by its supervisor, as a memory file that nobody can change: a
+ * descriptor, or a negative errno.
  */
-int status_refresh(struct status_page *page)
+int status_copy(const struct status_page *page)
     __attribute__((warn_unused_result));
 
 /*
- * Unmaps the supervisor's part and closes the descriptor.  The worker calls it
- * before it reads its first packet.
+ * Reads such a file, and trusts nothing in it.  0; -EPROTO if it is not a page, or
+ * that of another version; or another negative errno.  The fd stays the caller's.
  */
+int status_open(struct status_page *page, int fd)
+    __attribute__((warn_unused_result));
+
+/* Unmaps the supervisor's part.  The worker calls it before it reads a packet. */
 void status_forget_supervisor(struct status_page *page);
 void status_close(struct status_page *page);
 
-/* Whether the daemon still runs whose page status_open() has copied. */
-bool status_lives(const struct status_page *page);
-
-/* Closes the page and removes the file. */
-void status_remove(struct status_page *page, const char *run_dir);
-
-/*
- * The supervisor marks the begin and the end of a reload.  "error" is the first
- * error, NULL if the reload succeeded.
- */
-void status_reload_begin(struct status_page *page);
+/* A reload has ended; "error" is the first error, NULL if it succeeded. */
 void status_reload_end(struct status_page *page, const char *error);
 
 /* Sets the state; "why" is the reason for STATUS_DEGRADED, else NULL. */
@@ -287,10 +263,10 @@ void status_counters(const struct status_page *page, struct status_counters *sum
 
 /*
  * Prints the page: lines for people, or one JSON object on one line; and the age
- * of each source, and the feeds, if run_dir is not NULL.  0, -ENOMEM or -EIO.
+ * of each source, and the feeds, if config is not NULL.  0, -ENOMEM or -EIO.
  */
-int status_print(const struct status_page *page, const char *run_dir, bool json,
-    FILE *out) __attribute__((warn_unused_result));
+int status_print(const struct status_page *page, const struct config *config,
+    bool json, FILE *out) __attribute__((warn_unused_result));
 
 /* Logs the same lines at level notice. */
 void status_log(const struct status_page *page);

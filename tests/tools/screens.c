@@ -162,13 +162,9 @@ read_all(struct top_model *model, struct status_page *page)
 static int
 make_model(struct top_model *model)
 {
-	char directory[] = "/tmp/nfdns-screens-XXXXXX";
 	struct status_page page;
-	int error;
+	int error = status_create(&page, 1);
 
-	if (mkdtemp(directory) == NULL)
-		return -errno;
-	error = status_create(&page, directory, 1);
 	if (error == 0) {
 		set_page(&page);
 		if (is_shown("degraded"))
@@ -176,9 +172,8 @@ make_model(struct top_model *model)
 			    "the canary question is not answered");
 		ask_all(&page.hitters);
 		error = read_all(model, &page);
-		status_remove(&page, directory);
+		status_close(&page);
 	}
-	(void)rmdir(directory);
 	return error;
 }
 

@@ -11,7 +11,6 @@
 #include "nfq/cli/join/units.h"
 #include "policy/status/feed_print.h"
 #include "policy/status/feed_status.h"
-#include "policy/status/load_report.h"
 #include "resolver/version.h"
 #include "rules/kernel.h"
 #include "rules/routes.h"
@@ -237,39 +236,53 @@ check_feed(struct findings *findings, const struct feed_shown *feed)
 }
 
 static void
-check_feeds(struct findings *findings, const char *run_dir)
+check_feeds(struct findings *findings, const struct config *config)
 {
-	struct load_report load;
 	struct feeds_shown feeds;
 
-	if (load_report_read(&load, run_dir) != 0)
+	if (config == NULL)
 		return;
-	if (feeds_shown_read(&feeds, &load) == 0)
+	if (feeds_shown_read(&feeds, config) == 0)
 		for (size_t i = 0; i < feeds.count; i++)
 			check_feed(findings, &feeds.list[i]);
 	feeds_shown_free(&feeds);
-	load_report_free(&load);
+}
+
+/* Why it cannot be asked. */
+static void
+check_absence(struct findings *findings, const char *run_dir, int error,
+    pid_t pid)
+{
+	if (error == -ETIMEDOUT)
+		findings_add(findings, FINDING_BAD, "daemon", "If it was "
+		    "stopped, kill -CONT lets it go on; else restart it.",
+		    "nfdnsd (pid %d) does not react: it is starting or "
+		    "stopping, or was stopped, or it hangs", (int)pid);
+	else if (error == -EPROTO)
+		findings_add(findings, FINDING_BAD, "daemon",
+		    "systemctl restart nfdnsd", "another version of nfdnsd "
+		    "runs (run_dir %s)", run_dir);
+	else
+		findings_add(findings, FINDING_BAD, "daemon", "Start it: "
+		    "systemctl start nfdnsd; if it does not start, journalctl "
+		    "-u nfdnsd says why.", "nfdnsd does not run (run_dir %s)",
+		    run_dir);
+	if (units_are_there())
+		findings_paste(findings, "systemctl restart nfdnsd");
 }
 
 void
 daemon_check_status(struct findings *findings, const char *run_dir,
-    const struct status_page *page, int error)
+    const struct config *config, const struct status_page *page, int error,
+    pid_t pid)
 {
 	check_unit(findings);
 	check_kernel(findings, page);
 	if (page == NULL) {
-		findings_add(findings, FINDING_BAD, "daemon",
-		    error == -EPROTO ? "systemctl restart nfdnsd" :
-		    "Start it: systemctl start nfdnsd; if it does not start, "
-		    "journalctl -u nfdnsd says why.",
-		    error == -EPROTO ? "another version of nfdnsd runs, or "
-		    "its status page is cut off (run_dir %s)" : "nfdnsd does not run (run_dir %s)",
-		    run_dir);
-		if (units_are_there())
-			findings_paste(findings, "systemctl restart nfdnsd");
+		check_absence(findings, run_dir, error, pid);
 		return;
 	}
-	check_feeds(findings, run_dir);
+	check_feeds(findings, config);
 	check_state(findings, page);
 	check_table(findings, page);
 	check_losses(findings, page);
@@ -329,27 +342,24 @@ check_ruleset(struct findings *findings, const struct config *config,
 
 int
 daemon_rules(struct ruleset *set, const struct config *config,
-    struct diag *diag)
+    const struct status_page *page, struct diag *diag)
 {
-	int error = ruleset_build(set, config, RULES_FULL, diag);
-	struct status_page page;
+	const int error = ruleset_build(set, config, RULES_FULL, diag);
 
-	if (error != 0 || !config->capture.tcp ||
-	    status_open(&page, config->run_dir) < 0)
-		return error;
-	if (page.supervisor->stream_ports[0] != 0)
-		ruleset_listen_at(set, page.supervisor->stream_ports);
-	status_close(&page);
-	return 0;
+	if (error == 0 && config->capture.tcp && page != NULL &&
+	    page->supervisor->stream_ports[0] != 0)
+		ruleset_listen_at(set, page->supervisor->stream_ports);
+	return error;
 }
 
 void
-daemon_check_rules(struct findings *findings, const struct config *config)
+daemon_check_rules(struct findings *findings, const struct config *config,
+    const struct status_page *page)
 {
 	struct diag problems = DIAG_INIT;
 	struct ruleset set;
 
-	if (daemon_rules(&set, config, &problems) == 0) {
+	if (daemon_rules(&set, config, page, &problems) == 0) {
 		check_ruleset(findings, config, &set);
 		ruleset_free(&set);
 	} else

@@ -13,20 +13,24 @@ void daemon_check_config(struct findings *findings, const char *path,
     const struct config *config, const struct diag *diag);
 
 /*
- * The daemon of that run_dir.  page is NULL, and error what status_open()
- * returned, if there is none; the rest is left out then.
+ * The daemon of that run_dir; config may be NULL.  page is NULL, and error a negative
+ * errno, if it cannot be asked; the rest is left out then.  -ETIMEDOUT: the process
+ * "pid" does not react.
  */
 void daemon_check_status(struct findings *findings, const char *run_dir,
-    const struct status_page *page, int error);
+    const struct config *config, const struct status_page *page, int error,
+    pid_t pid);
 
 /*
- * ruleset_build() with the ports of the running daemon's listeners, if there is
- * one that can be asked.
+ * ruleset_build() with the ports of the running daemon's listeners, if page is not
+ * NULL.
  */
 int daemon_rules(struct ruleset *set, const struct config *config,
-    struct diag *diag) __attribute__((warn_unused_result));
+    const struct status_page *page, struct diag *diag)
+    __attribute__((warn_unused_result));
 
 /* The kernel's rules against those of config. */
-void daemon_check_rules(struct findings *findings, const struct config *config);
+void daemon_check_rules(struct findings *findings, const struct config *config,
+    const struct status_page *page);
 
 #endif

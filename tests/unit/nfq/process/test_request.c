@@ -25,6 +25,7 @@ requests(void)
 		{ "status json\n", REQUEST_STATUS, true, true },
 		{ "metrics", REQUEST_METRICS, false, true },
 		{ "metrics openmetrics", REQUEST_METRICS, true, true },
+		{ "page", REQUEST_PAGE, false, true },
 		{ "reload", REQUEST_RELOAD, false, false },
 		{ "reload force", REQUEST_RELOAD, true, false },
 		{ "flush .", REQUEST_FLUSH, false, false },

@@ -285,13 +285,13 @@ open_directory(void)
 
 	(void)setrlimit(RLIMIT_CORE, &no_core);
 	log_set_level(LOG_LEVEL_ERROR);
-	return mkdtemp(run_dir) != NULL && status_create(&page, run_dir, 3) == 0;
+	return mkdtemp(run_dir) != NULL && status_create(&page, 3) == 0;
 }
 
 static inline void
 remove_directory(void)
 {
-	status_remove(&page, run_dir);
+	status_close(&page);
 	(void)nftw(run_dir, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
 }
 

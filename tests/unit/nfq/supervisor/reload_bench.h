@@ -21,7 +21,6 @@
 
 #include "nfq/supervisor/parts.h"
 #include "policy/log.h"
-#include "policy/status/load_report.h"
 #include "tests/check.h"
 
 #define START		1000000		/* milliseconds */
@@ -146,7 +145,6 @@ open_directory(void)
 static inline void
 remove_directory(void)
 {
-	load_report_remove(directory);
 	(void)unlink(config_path);
 	(void)unlink(table_path);
 	CHECK(rmdir(directory) == 0);
@@ -161,6 +159,7 @@ begin(unsigned int names)
 
 	memset(&s, 0, sizeof(s));
 	memset(&kernel, 0, sizeof(kernel));
+	clients_init(&s.clients);
 	s.generation = s.reload.generation =
 	    (struct generation_files)GENERATION_FILES_INIT;
 	s.worker = (struct worker_process)WORKER_PROCESS_INIT;
@@ -173,7 +172,7 @@ begin(unsigned int names)
 	CHECK(s.generation.image >= 0);
 	CHECK(supervisor_open_settings(s.config, &s, &s.generation,
 	    &diag) == 0);
-	CHECK(status_create(&s.status, directory, 1) == 0);
+	CHECK(status_create(&s.status, 1) == 0);
 	CHECK(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK |
 	    SOCK_CLOEXEC, 0, ends) == 0);
 	s.worker.control = ends[0];
@@ -189,7 +188,7 @@ end(void)
 	watch_close(s.watch);
 	generation_files_close(&s.generation);
 	ruleset_free(&s.set);
-	status_remove(&s.status, directory);
+	status_close(&s.status);
 	config_free(s.config);
 	if (s.worker.control >= 0)
 		(void)close(s.worker.control);

@@ -9,7 +9,14 @@
 #include "policy/status/facts.h"
 #include "tests/check.h"
 
-static char dir[] = "/tmp/nfdns-metrics-XXXXXX";
+static char dir[] = "/tmp/nfdns-metrics-XXXXXX", hosts[] = "/etc/hosts";
+static char feed[] = "mesh", kept[] = "/nonexistent/mesh.table";
+static struct mesh_source sources[] = {
+	{ .path = hosts, .changed = 1700000002 },
+	{ .path = kept, .feed = feed, .stale_after = 900 },
+};
+static struct config config = { .feed_run_dir = dir,
+	.mesh = { .sources = sources, .source_count = 2 } };
 
 /* To be freed. */
 static char *
@@ -19,7 +26,7 @@ printed(const struct status_page *page, bool open)
 	size_t size = 0;
 	FILE *out = open_memstream(&text, &size);
 
-	CHECK(metrics_print(page, dir, open, out) == 0);
+	CHECK(metrics_print(page, &config, open, out) == 0);
 	CHECK(fclose(out) == 0);
 	return text;
 }
@@ -29,8 +36,6 @@ static void
 fill(struct status_page *page)
 {
 	struct feed_report report = { .type = "xds", .current = 1700000001 };
-	char path[64];
-	FILE *load;
 
 	page->forwarding->upstreams = page->forwarding->domains = 1;
 	page->forwarding->upstream[0].text[0] = 'u';
@@ -38,13 +43,7 @@ fill(struct status_page *page)
 	page->supervisor->queues = 1;
 	atomic_store(&page->supervisor->started, 1700000003);
 	CHECK(feed_status_write(&report, dir, "mesh") == 0);
-	(void)snprintf(path, sizeof(path), "%s/" LOAD_REPORT_FILE, dir);
-	load = fopen(path, "w");
-	if (load == NULL)
-		abort();
-	fprintf(load, "V 2\nN 0 0 0 0\nS 1700000002 /etc/hosts\n"
-	    "D %s\nF 900 mesh %s/mesh.table\n", dir, dir);
-	CHECK(fclose(load) == 0);
+	atomic_store(&page->supervisor->table_generation, 1);
 }
 
 static void
@@ -90,7 +89,7 @@ every_fact_is_in_its_family(void)
 	struct status_page page;
 	char *text;
 
-	CHECK(status_create(&page, dir, 1) == 0);
+	CHECK(status_create(&page, 1) == 0);
 	fill(&page);
 	text = printed(&page, false);
 	moments_are_seconds_since_1970(text);
@@ -101,10 +100,9 @@ every_fact_is_in_its_family(void)
 	    "nfdns_reloads_total 0\n") != NULL);
 	CHECK(strcmp(text + strlen(text) - 6, "# EOF\n") == 0);
 	free(text);
-	load_report_remove(dir);
 	(void)snprintf(path, sizeof(path), "%s/mesh.json", dir);
 	(void)unlink(path);
-	status_remove(&page, dir);
+	status_close(&page);
 }
 
 int

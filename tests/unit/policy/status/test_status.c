@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "policy/status/status.h"
 
-#include <sys/stat.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -13,37 +13,43 @@
 #include "tests/check.h"
 #include "tests/json.h"
 
-static char dir[] = "/tmp/nfdns-status-XXXXXX";
-static char file[64];
+/* A copy as a command gets it. */
+static bool
+copy(const struct status_page *page, struct status_page *seen)
+{
+	const int fd = status_copy(page);
+	const int error = fd >= 0 ? status_open(seen, fd) : fd;
+
+	if (fd >= 0)
+		(void)close(fd);
+	return error == 0;
+}
 
 static void
 what_the_daemon_writes_others_read(void)
 {
 	struct status_page page, seen;
-	struct stat st;
+	int fd;
 
-	CHECK(status_open(&seen, dir) == -ENOENT);
-	CHECK(status_create(&page, dir, 3) == 0);
-	CHECK(stat(file, &st) == 0 && (st.st_mode & 0777) == 0644);
+	CHECK(status_create(&page, 3) == 0);
 	CHECK(page.worker_slots == 3);
 	CHECK(atomic_load(&page.supervisor->pid) == getpid());
 	/* The parts have different writers: no page of memory has both. */
 	CHECK((uintptr_t)page.workers % 4096 == 0);
 	CHECK((uintptr_t)&page.workers[1] % 64 == 0);
 
-	CHECK(status_open(&seen, dir) == 0);
-	CHECK(seen.worker_slots == 3 && seen.size == page.size);
 	atomic_store(&page.workers[2].received, 42);
-	CHECK(atomic_load(&seen.workers[2].received) == 0);
-	CHECK(status_refresh(&seen) == 0);
+	CHECK(copy(&page, &seen));
+	CHECK(seen.worker_slots == 3 && seen.size == page.size);
+	atomic_store(&page.workers[2].received, 43);
 	CHECK(atomic_load(&seen.workers[2].received) == 42);
-	CHECK(status_create(&seen, dir, 1) == -EBUSY);
-	CHECK(status_open(&seen, dir) == 0);
 	status_close(&seen);
 	status_close(&seen);
-
-	status_remove(&page, dir);
-	CHECK(stat(file, &st) < 0 && errno == ENOENT);
+	/* Who has the copy cannot change it for others. */
+	fd = status_copy(&page);
+	CHECK(fd >= 0 && pwrite(fd, "x", 1, 0) < 0 && ftruncate(fd, 0) < 0);
+	(void)close(fd);
+	status_close(&page);
 	CHECK(page.supervisor == NULL && page.workers == NULL);
 }
 
@@ -54,14 +60,14 @@ a_worker_keeps_its_own_part_only(void)
 	pid_t child;
 	int status;
 
-	CHECK(status_create(&page, dir, 1) == 0);
+	CHECK(status_create(&page, 1) == 0);
 	child = fork();
 	if (child == 0) {
 		const volatile char *theirs = (void *)page.supervisor;
 
 		status_forget_supervisor(&page);
 		atomic_store(&page.workers[0].received, 7);
-		if (page.supervisor != NULL || page.fd >= 0)
+		if (page.supervisor != NULL || page.hitters.fd >= 0)
 			_exit(1);
 		signal(SIGSEGV, SIG_DFL);
 		_exit(*theirs);
@@ -70,115 +76,23 @@ a_worker_keeps_its_own_part_only(void)
 	/* A sanitizer turns the signal into an exit of its own. */
 	CHECK(WIFSIGNALED(status) || WEXITSTATUS(status) > 1);
 	CHECK(atomic_load(&page.workers[0].received) == 7);
-	status_remove(&page, dir);
-}
-
-/* A child that makes the page, says so, and lives until it is told. */
-static pid_t
-start_daemon(int *to_child)
-{
-	int ready[2], stop[2];
-	char octet;
-	pid_t child;
-
-	CHECK(pipe2(ready, O_CLOEXEC) == 0 && pipe2(stop, O_CLOEXEC) == 0);
-	child = fork();
-	if (child == 0) {
-		struct status_page page;
-
-		close(stop[1]);
-		if (status_create(&page, dir, 1) == 0 &&
-		    write(ready[1], "", 1) == 1)
-			(void)!read(stop[0], &octet, 1);
-		_exit(0);
-	}
-	close(ready[1]);
-	close(stop[0]);
-	CHECK(read(ready[0], &octet, 1) == 1);
-	close(ready[0]);
-	*to_child = stop[1];
-	return child;
-}
-
-static void
-a_daemon_that_is_gone_is_seen_to_be(void)
-{
-	struct status_page page, next;
-	int fd;
-	pid_t child = start_daemon(&fd);
-
-	CHECK(status_open(&page, dir) == 0);
-	CHECK(atomic_load(&page.supervisor->pid) == child);
-	kill(child, SIGKILL);
-	CHECK(waitpid(child, NULL, 0) == child);
-	close(fd);
-	CHECK(!status_lives(&page));
 	status_close(&page);
-	CHECK(status_open(&page, dir) == -ESRCH);
-	/* Its page is no obstacle to the next one. */
-	CHECK(status_create(&next, dir, 1) == 0);
-	status_remove(&next, dir);
 }
 
-static void
-another_process_of_its_number_is_not_the_daemon(void)
+/* What opening a file of those octets says. */
+static int
+open_octets(const void *octets, size_t length)
 {
-	struct status_page page, seen;
+	const int fd = memfd_create("test", MFD_CLOEXEC);
+	struct status_page seen;
+	int error;
 
-	CHECK(status_create(&page, dir, 1) == 0);
-	CHECK(status_open(&seen, dir) == 0);
+	CHECK(fd >= 0 && write(fd, octets, length) == (ssize_t)length);
+	error = status_open(&seen, fd);
+	CHECK(error == 0 || seen.supervisor == NULL);
 	status_close(&seen);
-	/* The number in it is a living process's, but the lock is gone. */
-	close(page.fd);
-	page.fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
-	CHECK(status_open(&seen, dir) == -ESRCH);
-	status_remove(&page, dir);
-}
-
-/* Reads all of it; a mapping of a file that is cut off would end the test. */
-static uint64_t
-sum_of(const struct status_page *page)
-{
-	const uint8_t *octets = (const void *)page->supervisor;
-	uint64_t sum = 0;
-
-	for (size_t i = 0; i < page->size; i++)
-		sum += octets[i];
-	return sum;
-}
-
-static void
-a_page_that_is_cut_off_is_an_error(void)
-{
-	struct status_page page, seen;
-	off_t size;
-
-	CHECK(status_create(&page, dir, 2) == 0);
-	CHECK(status_open(&seen, dir) == 0);
-	size = (off_t)seen.size;
-	for (off_t cut = size - 1; cut > 0; cut /= 2) {
-		CHECK(truncate(file, cut) == 0);
-		CHECK(sum_of(&seen) > 0);
-		CHECK(status_refresh(&seen) == -EPROTO);
-	}
-	/* As long as it was, but empty. */
-	CHECK(truncate(file, 0) == 0 && truncate(file, size) == 0);
-	CHECK(status_refresh(&seen) == -EPROTO);
-	status_close(&seen);
-	CHECK(status_open(&seen, dir) == -EPROTO);
-	status_remove(&page, dir);
-}
-
-static void
-put_file(const void *octets, size_t length)
-{
-	FILE *f = fopen(file, "w");
-
-	CHECK(f != NULL);
-	if (f == NULL)
-		return;
-	CHECK(fwrite(octets, 1, length, f) == length);
-	fclose(f);
+	(void)close(fd);
+	return error;
 }
 
 static void
@@ -188,61 +102,42 @@ nothing_in_the_file_is_believed(void)
 	struct status_supervisor *s;
 	static uint8_t octets[1 << 18];
 	size_t size;
+	int ends[2];
 
-	CHECK(status_create(&page, dir, 2) == 0);
+	CHECK(status_create(&page, 2) == 0);
 	size = page.size;
 	memcpy(octets, page.supervisor, size);
-	status_remove(&page, dir);
+	status_close(&page);
 	s = (void *)octets;
 
-	put_file("", 0);
-	CHECK(status_open(&seen, dir) == -EPROTO);
-	put_file(octets, 100);
-	CHECK(status_open(&seen, dir) == -EPROTO);
-	put_file(octets, size - 1);
-	CHECK(status_open(&seen, dir) == -EPROTO);
-	put_file(octets, size + 4096);
-	CHECK(status_open(&seen, dir) == -EPROTO);
-	/* As it was, but nobody's. */
-	put_file(octets, size);
-	CHECK(status_open(&seen, dir) == -ESRCH);
+	CHECK(open_octets("", 0) == -EPROTO);
+	CHECK(open_octets(octets, 100) == -EPROTO);
+	CHECK(open_octets(octets, size - 1) == -EPROTO);
+	CHECK(open_octets(octets, size + 4096) == -EPROTO);
+	CHECK(open_octets(octets, size) == 0);
 	s->workers = 0;
-	put_file(octets, size);
-	CHECK(status_open(&seen, dir) == -EPROTO);
+	CHECK(open_octets(octets, size) == -EPROTO);
 	s->workers = UINT32_MAX;
-	put_file(octets, size);
-	CHECK(status_open(&seen, dir) == -EPROTO);
+	CHECK(open_octets(octets, size) == -EPROTO);
 	s->workers = 64;
-	put_file(octets, size);
-	CHECK(status_open(&seen, dir) == -EPROTO);
+	CHECK(open_octets(octets, size) == -EPROTO);
 	s->workers = 2;
 	s->layout++;
-	put_file(octets, size);
-	CHECK(status_open(&seen, dir) == -EPROTO);
+	CHECK(open_octets(octets, size) == -EPROTO);
 	s->layout--;
 	atomic_store(&s->magic, 1);
-	put_file(octets, size);
-	CHECK(status_open(&seen, dir) == -EPROTO);
+	CHECK(open_octets(octets, size) == -EPROTO);
 	srandom(4);
 	for (int i = 0; i < 500; i++) {
 		for (size_t j = 0; j < 4096; j++)
 			octets[j] = (uint8_t)random();
-		put_file(octets, (size_t)random() % sizeof(octets));
-		CHECK(status_open(&seen, dir) == -EPROTO);
-		CHECK(seen.supervisor == NULL);
+		CHECK(open_octets(octets, (size_t)random() % sizeof(octets))
+		    == -EPROTO);
 	}
-	unlink(file);
-	CHECK(mkfifo(file, 0600) == 0);
-	CHECK(status_open(&seen, dir) == -EPROTO);
-	unlink(file);
-	CHECK(symlink("/etc/passwd", file) == 0);
-	CHECK(status_open(&seen, dir) == -EPROTO);
-	unlink(file);
-	CHECK(mkdir(file, 0700) == 0);
-	CHECK(status_open(&seen, dir) < 0);
-	CHECK(status_create(&page, dir, 1) < 0);
-	rmdir(file);
-	CHECK(status_create(&page, "/nonexistent/run", 1) == -ENOENT);
+	CHECK(pipe2(ends, O_CLOEXEC) == 0);
+	CHECK(status_open(&seen, ends[0]) == -EPROTO);
+	(void)close(ends[0]);
+	(void)close(ends[1]);
 }
 
 /* A worker that somebody took over writes anything where forwarding shows. */
@@ -255,7 +150,7 @@ what_forwarding_shows_is_not_believed(void)
 	size_t size = 0;
 	FILE *out;
 
-	CHECK(status_create(&page, dir, 1) == 0);
+	CHECK(status_create(&page, 1) == 0);
 	srandom(5);
 	for (int i = 0; i < 20; i++) {
 		for (size_t j = 0; j < sizeof(*page.forwarding); j++)
@@ -278,7 +173,7 @@ what_forwarding_shows_is_not_believed(void)
 			free(text);
 		}
 	}
-	status_remove(&page, dir);
+	status_close(&page);
 }
 
 static void
@@ -287,7 +182,7 @@ counters_are_sums(void)
 	struct status_page page;
 	struct status_counters sum;
 
-	CHECK(status_create(&page, dir, 3) == 0);	/* one is not in use */
+	CHECK(status_create(&page, 3) == 0);	/* one is not in use */
 	for (int i = 0; i < 2; i++) {
 		struct status_worker *slot = &page.workers[i];
 
@@ -318,7 +213,7 @@ counters_are_sums(void)
 	atomic_store(&page.supervisor->rule_packets, 40);
 	status_counters(&page, &sum);
 	CHECK(sum.unseen == 0 && sum.queue_dropped == 100);
-	status_remove(&page, dir);
+	status_close(&page);
 }
 
 static char *
@@ -375,7 +270,7 @@ json_has_the_keys_that_are_promised(void)
 	struct status_page page;
 	const struct json_node *root;
 
-	CHECK(status_create(&page, dir, 1) == 0);
+	CHECK(status_create(&page, 1) == 0);
 	root = printed_json(&page);
 	for (size_t i = 0; i < sizeof(promised) / sizeof(promised[0]); i++)
 		CHECK(is(root, promised[i].path, promised[i].kind));
@@ -394,7 +289,7 @@ json_has_the_keys_that_are_promised(void)
 	CHECK(is(root, "ready", JSON_KIND_TRUE));
 	CHECK(is_text(root, "state", "degraded"));
 	CHECK(is_text(root, "degraded", "no table"));
-	status_remove(&page, dir);
+	status_close(&page);
 }
 
 static void
@@ -405,7 +300,7 @@ any_values_can_be_printed(void)
 	long long received;
 	char *text;
 
-	CHECK(status_create(&page, dir, 2) == 0);
+	CHECK(status_create(&page, 2) == 0);
 	memset(page.workers, 0xff, 2 * sizeof(*page.workers));
 	memset(page.supervisor->reload_error, 0xff, STATUS_TEXT);
 	memset(page.supervisor->degraded, '\n', STATUS_TEXT);
@@ -420,7 +315,7 @@ any_values_can_be_printed(void)
 	text = printed(&page, false);
 	CHECK(strstr(text, "\n\n") == NULL && strstr(text, "\\x0a") != NULL);
 	free(text);
-	status_remove(&page, dir);
+	status_close(&page);
 }
 
 static void
@@ -429,7 +324,7 @@ people_see_what_there_is_to_see(void)
 	struct status_page page;
 	char *text;
 
-	CHECK(status_create(&page, dir, 1) == 0);
+	CHECK(status_create(&page, 1) == 0);
 	atomic_store(&page.workers[0].received, 5);
 	atomic_store(&page.workers[0].reasons[REASON_RECORD], 5);
 	atomic_store(&page.workers[0].stream[STREAM_RELAYS], 3);
@@ -444,7 +339,7 @@ people_see_what_there_is_to_see(void)
 	CHECK(strstr(text, "\ncounters.dropped          0\n") != NULL);
 	CHECK(strstr(text, "degraded") == NULL);
 	free(text);
-	status_remove(&page, dir);
+	status_close(&page);
 }
 
 static void
@@ -454,37 +349,28 @@ the_outcome_of_a_reload_is_seen(void)
 	char text[STATUS_TEXT];
 	bool ok;
 
-	CHECK(status_create(&page, dir, 1) == 0);
-	CHECK(status_open(&seen, dir) == 0);
-	status_reload_error(&seen, &ok, text);
-	CHECK(ok && text[0] == '\0');
-	status_reload_begin(&page);
-	status_reload_end(&page, "nfdnsd.conf:3: no");
-	CHECK(status_refresh(&seen) == 0);
-	status_reload_error(&seen, &ok, text);
-	CHECK(!ok && strcmp(text, "nfdnsd.conf:3: no") == 0);
-
-	status_reload_begin(&page);
-	status_reload_end(&page, NULL);
-	CHECK(status_refresh(&seen) == 0);
+	CHECK(status_create(&page, 1) == 0);
+	CHECK(copy(&page, &seen));
 	status_reload_error(&seen, &ok, text);
 	CHECK(ok && text[0] == '\0');
 	status_close(&seen);
-	status_remove(&page, dir);
+	status_reload_end(&page, "nfdnsd.conf:3: no");
+	CHECK(copy(&page, &seen));
+	status_reload_error(&seen, &ok, text);
+	CHECK(!ok && strcmp(text, "nfdnsd.conf:3: no") == 0);
+	status_close(&seen);
+	status_reload_end(&page, NULL);
+	status_reload_error(&page, &ok, text);
+	CHECK(ok && text[0] == '\0');
+	status_close(&page);
 }
 
 int
 main(void)
 {
 	(void)setvbuf(stdout, NULL, _IOLBF, 0);
-	if (mkdtemp(dir) == NULL)
-		return 1;
-	snprintf(file, sizeof(file), "%s/" STATUS_FILE, dir);
 	TEST(what_the_daemon_writes_others_read);
 	TEST(a_worker_keeps_its_own_part_only);
-	TEST(a_daemon_that_is_gone_is_seen_to_be);
-	TEST(another_process_of_its_number_is_not_the_daemon);
-	TEST(a_page_that_is_cut_off_is_an_error);
 	TEST(nothing_in_the_file_is_believed);
 	TEST(what_forwarding_shows_is_not_believed);
 	TEST(counters_are_sums);
@@ -492,6 +378,5 @@ main(void)
 	TEST(any_values_can_be_printed);
 	TEST(people_see_what_there_is_to_see);
 	TEST(the_outcome_of_a_reload_is_seen);
-	rmdir(dir);
 	return test_summary();
 }
