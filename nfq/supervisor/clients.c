@@ -241,7 +241,7 @@ wait_for(struct client *c, uint32_t number)
 		drop(c);
 }
 
-/* Another description of the file, that can only be read. */
+/* Another description of the file, for locks of its own; it can only be read. */
 static int
 open_again(int fd)
 {
@@ -263,10 +263,10 @@ give_files(struct client *c, const struct generation_files *g, const int *fds,
 	int error = 0;
 
 	for (size_t i = 0; i < count && error == 0; i++) {
-		const int fd = open_again(fds[i]);
+		const int fd = fcntl(fds[i], F_DUPFD_CLOEXEC, 0);
 
 		if (fd < 0)
-			error = fd;
+			error = -errno;
 		else
 			c->fds[c->fd_count++] = fd;
 	}

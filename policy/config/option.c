@@ -51,8 +51,8 @@ static const char *const sources[] = { "mesh", "other", NULL };
 
 const struct config_option config_options[] = {
 	{ "run_dir", "\"" CONFIG_DEFAULT_RUN_DIR "\"",
-	  "Directory of the status page; created at start if it does not "
-	  "exist.  Where nfdns-feed writes how its feeds are is beside it, "
+	  "Directory of the socket \"control\", where nfdns asks; created at "
+	  "start if it does not exist.  Where nfdns-feed writes how its feeds are is beside it, "
 	  "with -feed behind its name.",
 	  .allowed = "an absolute path of at most 200 octets",
 	  STRING, .read = config_read_directory, IN(config, run_dir),
