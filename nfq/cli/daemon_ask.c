@@ -2,13 +2,11 @@
 #include "nfq/cli/daemon_ask.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "nfq/cli/message.h"
@@ -19,26 +17,24 @@
 
 #define ANSWER_MAX	((size_t)64 << 20)	/* octets of a text */
 
-/* The path may be too long for a socket's address: so by its directory. */
 static int
 connect_to(const char *run_dir, pid_t *pid)
 {
-	struct sockaddr_un address = { .sun_family = AF_UNIX };
-	const int directory = open(run_dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	int fd, error = 0;
+	struct sockaddr_un address;
 	struct ucred user;
 	socklen_t length = sizeof(user);
+	int directory, fd = -1;
+	int error = request_address(&address, run_dir, &directory);
 
-	if (directory < 0)
-		return -errno;
-	(void)snprintf(address.sun_path, sizeof(address.sun_path),
-	    "/proc/self/fd/%d/" REQUEST_SOCKET, directory);
 	/* Without waiting: -EAGAIN if too many wait already. */
-	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (fd < 0 || connect(fd, (const struct sockaddr *)&address,
-	    sizeof(address)) < 0)
+	if (error == 0)
+		fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC |
+		    SOCK_NONBLOCK, 0);
+	if (error == 0 && (fd < 0 || connect(fd,
+	    (const struct sockaddr *)&address, sizeof(address)) < 0))
 		error = -errno;
-	(void)close(directory);
+	if (directory >= 0)
+		(void)close(directory);
 	if (error == 0 && getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &user,
 	    &length) == 0)
 		*pid = user.pid;

@@ -117,6 +117,23 @@ look_at_servers(struct findings *findings, const struct config *config,
 	free(servers);
 }
 
+static void
+look_at_rules(struct findings *findings, const struct config *config,
+    const struct status_page *page)
+{
+	struct daemon_answer answer;
+	struct rules_said said;
+	const bool asked = page != NULL && daemon_ask(&answer, config->run_dir,
+	    "rules", DAEMON_REACTS_MS) == 0;
+
+	if (asked)
+		said = (struct rules_said){ answer.out, answer.err };
+	daemon_check_rules(findings, config, page, asked &&
+	    answer.code != EXIT_ERROR ? &said : NULL);
+	if (asked)
+		daemon_answer_free(&answer);
+}
+
 /* The configuration may be broken: peeked has its path and run_dir at least. */
 static void
 look(struct findings *findings, const struct config *peeked,
@@ -138,8 +155,7 @@ look(struct findings *findings, const struct config *peeked,
 	else
 		daemon_answer_free(&answer);
 	if (*config != NULL)
-		daemon_check_rules(findings, *config,
-		    *error == 0 ? page : NULL);
+		look_at_rules(findings, *config, *error == 0 ? page : NULL);
 	look_at_servers(findings, *config, *error == 0);
 	if (*error == 0)
 		daemon_check_status(findings, peeked->run_dir, *config, page,

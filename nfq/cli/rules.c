@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "nfq/cli/commands.h"
@@ -18,8 +19,9 @@ const char rules_usage[] =
     "\n"
     "  print    print the rules that nfdnsd installs in the kernel, in the syntax\n"
     "           of nft(8); the default\n"
-    "  verify   compare the kernel's rules with these.  Exit code 0 if they are\n"
-    "           equal; 5 if they differ, with a line for each difference; 1 if\n"
+    "  verify   ask nfdnsd whether the kernel has the rules that it installed, and\n"
+    "           whether the configuration wants others by now.  Exit code 0 if\n"
+    "           all are the same; 5 if not, with a line for each difference; 1 if\n"
     "           the kernel's rules cannot be read\n"
     "  absent   exit code 0 if the kernel has no rule of nfdnsd, else 5\n"
     "  sweep    remove the policy routing that a killed nfdnsd left behind (it\n"
@@ -61,46 +63,78 @@ compare(const struct ruleset *set, enum rules_state *state,
 	return -EIO;
 }
 
-/* The same for the policy routing of TCP. */
+/* Without a daemon no rule should be there. */
 static int
-compare_routes(const struct config *config, enum rules_state *state,
-    struct diag *differences)
+verify_absent(void)
 {
-	int rc = routes_verify(config, state, differences);
+	const struct ruleset nothing = { .rules = NULL };
+	struct diag differences = DIAG_INIT;
+	enum rules_state state;
+	const int rc = compare(&nothing, &state, &differences);
 
-	if (rc == 0)
-		return 0;
-	cli_error("rules: cannot read the routing rules from the kernel: %s",
-	    strerror(-rc));
-	return -EIO;
+	diag_free(&differences);
+	if (rc != 0)
+		return EXIT_ERROR;
+	(void)puts(state == RULES_ABSENT ? "table inet " RULES_TABLE " is not "
+	    "in the kernel: nfdnsd is not running here" : "table inet "
+	    RULES_TABLE " is in the kernel, but nfdnsd is not running here");
+	return EXIT_DEGRADED;
 }
 
-/* Prints to stdout: differences are the result, not errors. */
-static void
-print_differences(const struct diag *diag)
+/* The text that print() makes; NULL: no memory. */
+static char *
+text_of(const struct ruleset *set)
 {
-	for (size_t i = 0; i < diag->kept; i++)
-		(void)puts(diag->entries[i].text);
-	if (diag_dropped(diag) > 0)
-		(void)printf("... and %zu more\n", diag_dropped(diag));
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+
+	if (out == NULL)
+		return NULL;
+	(void)!ruleset_print(set, out);
+	if (fclose(out) == 0)
+		return text;
+	free(text);
+	return NULL;
 }
 
 static int
 verify(const struct config *config, const struct ruleset *set)
 {
-	struct diag differences = DIAG_INIT;
-	enum rules_state rules, routes = RULES_EQUAL;
-	int rc = compare(set, &rules, &differences);
-	bool equal;
+	struct daemon_answer answer;
+	const int error = daemon_ask(&answer, config->run_dir, "rules",
+	    DAEMON_REACTS_MS);
+	char *text;
+	int code;
 
-	if (rc == 0 && config->capture.tcp && rules != RULES_ABSENT)
-		rc = compare_routes(config, &routes, &differences);
-	equal = rc == 0 && rules == RULES_EQUAL && routes == RULES_EQUAL;
-	print_differences(&differences);
-	diag_free(&differences);
-	if (equal)
-		puts("table inet " RULES_TABLE " in the kernel is as configured");
-	return rc != 0 ? EXIT_ERROR : equal ? EXIT_OK : EXIT_DEGRADED;
+	if (error == -ENOENT || error == -ECONNREFUSED)
+		return verify_absent();
+	if (error < 0)
+		return daemon_tell_error(&answer, "rules", config->run_dir,
+		    error);
+	code = answer.code;
+	if (code != EXIT_OK && code != EXIT_DEGRADED) {
+		(void)daemon_print(&answer, "rules");
+		daemon_answer_free(&answer);
+		return code;
+	}
+	text = text_of(set);
+	if (code == EXIT_DEGRADED)
+		(void)printf("%stable inet " RULES_TABLE " was changed by "
+		    "another program: nfdns reload puts it right\n",
+		    answer.err);
+	if (text == NULL || strcmp(text, answer.out) != 0) {
+		(void)puts("the configuration was edited and not reloaded: it "
+		    "wants other rules than those in force; nfdns reload "
+		    "takes it");
+		code = EXIT_DEGRADED;
+	}
+	if (code == EXIT_OK)
+		(void)puts("table inet " RULES_TABLE " in the kernel is as "
+		    "configured");
+	free(text);
+	daemon_answer_free(&answer);
+	return code;
 }
 
 /* Needs no configuration: after the daemon's end it may be broken. */

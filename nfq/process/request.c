@@ -2,6 +2,8 @@
 #include "nfq/process/request.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 
 static const struct {
@@ -13,6 +15,7 @@ static const struct {
 	[REQUEST_PAGE] = { "page", NULL, false },
 	[REQUEST_RELOAD] = { "reload", "force", false },
 	[REQUEST_FLUSH] = { "flush", "tree", true },
+	[REQUEST_RULES] = { "rules", NULL, false },
 	[REQUEST_TABLE] = { "table", NULL, false },
 	[REQUEST_CACHE] = { "cache", NULL, false },
 	[REQUEST_RUNNING] = { "running", NULL, false },
@@ -32,6 +35,25 @@ take(const char **line, size_t *length, const char *word)
 	*line += skip;
 	*length -= skip;
 	return true;
+}
+
+int
+request_address(struct sockaddr_un *address, const char *run_dir,
+    int *directory)
+{
+	const size_t size = sizeof(address->sun_path);
+
+	*address = (struct sockaddr_un){ .sun_family = AF_UNIX };
+	*directory = -1;
+	if ((size_t)snprintf(address->sun_path, size, "%s/" REQUEST_SOCKET,
+	    run_dir) < size)
+		return 0;
+	*directory = open(run_dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (*directory < 0)
+		return -errno;
+	(void)snprintf(address->sun_path, size, "/proc/self/fd/%d/"
+	    REQUEST_SOCKET, *directory);
+	return 0;
 }
 
 int

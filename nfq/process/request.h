@@ -9,6 +9,8 @@
  *				for root, one more of what is counted of names
  *   reload [force]		root, or the user of nfdnsd, all else
  *   flush [tree] NAME		the cache: of a name, and of all below it
+ *   rules			the rules in force, as text; on standard error how the
+ *				kernel's differ, and the exit code says whether
  *   table, cache, running	descriptors: of the table in use; of the cache's memory;
  *				of table and settings
  *
@@ -19,6 +21,8 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 
 #include "resolver/dns/name.h"
 
@@ -40,6 +44,7 @@ enum request_kind {
 	REQUEST_PAGE,
 	REQUEST_RELOAD,
 	REQUEST_FLUSH,
+	REQUEST_RULES,
 	REQUEST_TABLE,
 	REQUEST_CACHE,
 	REQUEST_RUNNING,
@@ -50,6 +55,14 @@ struct daemon_request {
 	bool option;			/* the word behind it: json, force, ... */
 	struct dns_name name;		/* FLUSH: lower case */
 };
+
+/*
+ * The socket's address.  A path that does not fit goes by a descriptor of the
+ * directory, in *directory, which the caller closes; else that is -1.  0 or a
+ * negative errno.
+ */
+int request_address(struct sockaddr_un *address, const char *run_dir,
+    int *directory) __attribute__((warn_unused_result));
 
 /* Reads a line, which may end with a line feed.  0 or -EPROTO. */
 int request_parse(struct daemon_request *request, const char *line, size_t length)

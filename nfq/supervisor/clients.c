@@ -9,7 +9,6 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "nfq/process/diag_print.h"
@@ -38,29 +37,16 @@ drop(struct client *c)
 	*c = (struct client){ .fd = -1 };
 }
 
-/* A path of that length would not fit: so by a descriptor of the directory. */
+/* Of a daemon that was killed, it may be there: run_dir's lock says that none runs. */
 static int
-bind_in(int fd, const char *run_dir)
+bind_at(int fd, const struct sockaddr_un *address)
 {
-	struct sockaddr_un address = { .sun_family = AF_UNIX };
-	const int directory = open(run_dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	int error = 0;
-
-	if (directory < 0)
+	if ((unlink(address->sun_path) < 0 && errno != ENOENT) ||
+	    bind(fd, (const struct sockaddr *)address, sizeof(*address)) < 0 ||
+	    /* Who may ask what, SO_PEERCRED decides. */
+	    chmod(address->sun_path, 0666) < 0)
 		return -errno;
-	(void)snprintf(address.sun_path, sizeof(address.sun_path),
-	    "/proc/self/fd/%d/" REQUEST_SOCKET, directory);
-	/* Of a daemon that was killed: run_dir's lock says that there is none. */
-	if (unlinkat(directory, REQUEST_SOCKET, 0) < 0 && errno != ENOENT)
-		error = -errno;
-	if (error == 0 && bind(fd, (const struct sockaddr *)&address,
-	    sizeof(address)) < 0)
-		error = -errno;
-	/* Who may ask what, SO_PEERCRED decides. */
-	if (error == 0 && fchmodat(directory, REQUEST_SOCKET, 0666, 0) < 0)
-		error = -errno;
-	(void)close(directory);
-	return error;
+	return 0;
 }
 
 int
@@ -68,8 +54,15 @@ clients_open(struct supervisor *s)
 {
 	const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC |
 	    SOCK_NONBLOCK, 0);
-	int error = fd < 0 ? -errno : bind_in(fd, s->config->run_dir);
+	struct sockaddr_un address;
+	int directory = -1;
+	int error = fd < 0 ? -errno : request_address(&address,
+	    s->config->run_dir, &directory);
 
+	if (error == 0)
+		error = bind_at(fd, &address);
+	if (directory >= 0)
+		(void)close(directory);
 	if (error == 0 && listen(fd, SOMAXCONN) < 0)
 		error = -errno;
 	if (error == 0)
@@ -83,17 +76,17 @@ void
 clients_close(struct supervisor *s)
 {
 	struct clients *clients = &s->clients;
+	struct sockaddr_un address;
 	int directory;
 
 	for (size_t i = 0; i < CLIENTS_MAX; i++)
 		drop(&clients->list[i]);
 	if (clients->listener < 0)
 		return;
-	directory = open(s->config->run_dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (directory >= 0) {
-		(void)unlinkat(directory, REQUEST_SOCKET, 0);
+	if (request_address(&address, s->config->run_dir, &directory) == 0)
+		(void)unlink(address.sun_path);
+	if (directory >= 0)
 		(void)close(directory);
-	}
 	(void)close(clients->listener);
 	clients->listener = -1;
 }
@@ -322,6 +315,45 @@ give_page(const struct supervisor *s, struct client *c)
 		tell_end(&t, EXIT_OK);
 }
 
+/* 0 or a negative errno: whether the kernel has what was installed. */
+static int
+verify(struct supervisor *s, enum rules_state *state, struct diag *differences)
+{
+	enum rules_state routes = RULES_EQUAL;
+	int error = rules_kernel_verify(s->kernel, &s->set, state,
+	    differences);
+
+	if (error == 0 && s->config->capture.tcp && *state != RULES_ABSENT)
+		error = routes_verify(s->config, &routes, differences);
+	if (routes != RULES_EQUAL)
+		*state = routes;
+	return error;
+}
+
+static void
+verify_rules(struct supervisor *s, struct client *c)
+{
+	struct diag differences = DIAG_INIT;
+	enum rules_state state;
+	const int error = verify(s, &state, &differences);
+	struct telling t;
+
+	if (error < 0)
+		refuse(c, EXIT_ERROR, "rules: %s", error == -EINTR ?
+		    "another program keeps changing the rules of this kernel; "
+		    "try again" : rules_kernel_open_error(error));
+	else if (tell_begin(&t, c)) {
+		(void)!ruleset_print(&s->set, t.out);
+		for (size_t i = 0; i < differences.kept; i++)
+			(void)fprintf(t.err, "%s\n", differences.entries[i].text);
+		if (diag_dropped(&differences) > 0)
+			(void)fprintf(t.err, "... and %zu more\n",
+			    diag_dropped(&differences));
+		tell_end(&t, state == RULES_EQUAL ? EXIT_OK : EXIT_DEGRADED);
+	}
+	diag_free(&differences);
+}
+
 static void
 ask_flush(struct supervisor *s, struct client *c)
 {
@@ -381,6 +413,9 @@ obey(struct supervisor *s, struct client *c)
 		break;
 	case REQUEST_FLUSH:
 		ask_flush(s, c);
+		break;
+	case REQUEST_RULES:
+		verify_rules(s, c);
 		break;
 	case REQUEST_TABLE:
 		give_files(c, g, &g->image, 1);

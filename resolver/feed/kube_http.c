@@ -213,6 +213,28 @@ prepare(struct kube_transfer *t, const struct kube_login *login,
 	    (login->token[0] == '\0' || t->bearer != NULL) ? 0 : -ENOMEM;
 }
 
+/* Once the link is open. */
+static void
+send_request(struct kube_transfer *t)
+{
+	const struct http2_reader reader = { .arg = t, .head = take_head,
+		.body = take_body };
+	const struct http2_header headers[] = {
+		{ "accept", "application/json" },
+		{ "user-agent", "nfdns-feed/" NFDNS_VERSION },
+		{ "authorization", t->bearer },
+	};
+	const struct http2_request request = { .scheme = "https",
+		.authority = t->authority, .path = t->path, .headers = headers,
+		.header_count = t->bearer != NULL ? 3 : 2 };
+
+	if (link_get(t->link, &request, &reader) != 0)
+		link_abandon(t->link, FEED_CAUSE_PROTOCOL,
+		    "the request could not be sent");
+	t->sent = true;
+	forget_request(t);
+}
+
 int
 kube_transfer_start(struct kube_transfer *t, const struct kube_login *login,
     const char *target, bool fresh, monotime_t now)
@@ -238,30 +260,10 @@ kube_transfer_start(struct kube_transfer *t, const struct kube_login *login,
 	t->running = error == 0;
 	if (error != 0)
 		kube_transfer_stop(t);
+	else if (link_is_open(t->link))
+		send_request(t);
 	free(server);
 	return error;
-}
-
-/* Once the link is open. */
-static void
-send_request(struct kube_transfer *t)
-{
-	const struct http2_reader reader = { .arg = t, .head = take_head,
-		.body = take_body };
-	const struct http2_header headers[] = {
-		{ "accept", "application/json" },
-		{ "user-agent", "nfdns-feed/" NFDNS_VERSION },
-		{ "authorization", t->bearer },
-	};
-	const struct http2_request request = { .scheme = "https",
-		.authority = t->authority, .path = t->path, .headers = headers,
-		.header_count = t->bearer != NULL ? 3 : 2 };
-
-	if (link_get(t->link, &request, &reader) != 0)
-		link_abandon(t->link, FEED_CAUSE_PROTOCOL,
-		    "the request could not be sent");
-	t->sent = true;
-	forget_request(t);
 }
 
 /* The link has ended before the answer had. */

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -13,7 +14,6 @@
 #include "policy/status/feed_status.h"
 #include "resolver/version.h"
 #include "rules/kernel.h"
-#include "rules/routes.h"
 #include "rules/ruleset.h"
 
 #define AS_ROOT		"Run nfdns doctor as root."
@@ -289,55 +289,77 @@ daemon_check_status(struct findings *findings, const char *run_dir,
 	check_forwarding(findings, page);
 }
 
-/* As "nfdns rules verify".  0 or a negative errno. */
-static int
-verify(const struct config *config, const struct ruleset *set,
-    enum rules_state *state, struct diag *differences)
+/* Without a daemon that says what it installed. */
+static void
+check_presence(struct findings *findings, bool runs)
 {
-	enum rules_state routes = RULES_EQUAL;
+	const struct ruleset nothing = { .rules = NULL };
+	struct diag differences = DIAG_INIT;
+	enum rules_state state = RULES_ABSENT;
 	struct rules_kernel *kernel;
 	int error = rules_kernel_open(&kernel);
 
-	if (error != 0)
-		return error;
-	error = rules_kernel_verify(kernel, set, state, differences);
-	rules_kernel_close(kernel);
-	if (error == 0 && config->capture.tcp && *state == RULES_EQUAL) {
-		error = routes_verify(config, &routes, differences);
-		*state = routes;
+	if (error == 0) {
+		error = rules_kernel_verify(kernel, &nothing, &state,
+		    &differences);
+		rules_kernel_close(kernel);
 	}
-	return error;
-}
-
-static void
-check_ruleset(struct findings *findings, const struct config *config,
-    const struct ruleset *set)
-{
-	struct diag differences = DIAG_INIT;
-	enum rules_state state = RULES_ABSENT;
-	const int error = verify(config, set, &state, &differences);
-
+	diag_free(&differences);
 	if (error == -EPERM)
 		findings_add(findings, FINDING_UNKNOWN, "rules", AS_ROOT,
 		    "the kernel shows its rules only to root");
 	else if (error < 0)
 		findings_add(findings, FINDING_BAD, "rules", NULL, "%s",
 		    rules_kernel_open_error(error));
-	else if (state == RULES_EQUAL)
-		findings_add(findings, FINDING_OK, "rules", NULL, "table inet "
-		    RULES_TABLE " in the kernel is as configured");
 	else if (state == RULES_ABSENT)
 		findings_add(findings, FINDING_BAD, "rules", "If nfdnsd runs, "
 		    "nfdns reload puts them back; else start it.  Without "
 		    "them all questions go to the nameservers.",
 		    "table inet " RULES_TABLE " is not in the kernel");
-	else
+	else if (runs)
+		findings_add(findings, FINDING_UNKNOWN, "rules", AS_ROOT,
+		    "nfdnsd says only to root whether its rules were changed");
+}
+
+static size_t
+count_lines(const char *text)
+{
+	size_t lines = 0;
+
+	for (; (text = strchr(text, '\n')) != NULL; text++)
+		lines++;
+	return lines;
+}
+
+/* As "nfdns rules verify". */
+static void
+check_ruleset(struct findings *findings, const struct ruleset *set,
+    const struct rules_said *said)
+{
+	const size_t count = count_lines(said->differences);
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+
+	if (out != NULL) {
+		(void)!ruleset_print(set, out);
+		(void)fclose(out);
+	}
+	if (count > 0)
 		findings_add(findings, FINDING_BAD, "rules", "Run nfdns "
-		    "reload: it puts them right.  Who changed them?",
-		    "%zu difference%s, the first: %s", differences.errors,
-		    plural(differences.errors), differences.kept > 0 ?
-		    differences.entries[0].text : "");
-	diag_free(&differences);
+		    "reload: it puts them right.  Another program changed "
+		    "them.", "%zu difference%s, the first: %.*s", count,
+		    plural(count), (int)strcspn(said->differences, "\n"),
+		    said->differences);
+	if (text != NULL && strcmp(text, said->text) != 0)
+		findings_add(findings, FINDING_BAD, "rules", "Run nfdns "
+		    "reload: it takes the configuration as it is now.",
+		    "the configuration was edited and not reloaded: it wants "
+		    "other rules than those in force");
+	else if (count == 0)
+		findings_add(findings, FINDING_OK, "rules", NULL, "table inet "
+		    RULES_TABLE " in the kernel is as configured");
+	free(text);
 }
 
 int
@@ -354,13 +376,16 @@ daemon_rules(struct ruleset *set, const struct config *config,
 
 void
 daemon_check_rules(struct findings *findings, const struct config *config,
-    const struct status_page *page)
+    const struct status_page *page, const struct rules_said *said)
 {
 	struct diag problems = DIAG_INIT;
 	struct ruleset set;
 
 	if (daemon_rules(&set, config, page, &problems) == 0) {
-		check_ruleset(findings, config, &set);
+		if (said != NULL)
+			check_ruleset(findings, &set, said);
+		else
+			check_presence(findings, page != NULL);
 		ruleset_free(&set);
 	} else
 		findings_add(findings, FINDING_BAD, "rules", "Run nfdns check.",

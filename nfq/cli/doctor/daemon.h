@@ -29,8 +29,13 @@ int daemon_rules(struct ruleset *set, const struct config *config,
     const struct status_page *page, struct diag *diag)
     __attribute__((warn_unused_result));
 
-/* The kernel's rules against those of config. */
+/* What the daemon says of its rules: as text, and a line for each that differs. */
+struct rules_said {
+	const char *text, *differences;
+};
+
+/* The rules in force against those of config; NULL: nobody could be asked. */
 void daemon_check_rules(struct findings *findings, const struct config *config,
-    const struct status_page *page);
+    const struct status_page *page, const struct rules_said *said);
 
 #endif

@@ -129,3 +129,5 @@ class Connection:
                 self.ended = True
                 os.close(self.woken)
                 os.close(self.waker)
+            # Threads that still hold a stream would keep it open.
+            self.sock.close()

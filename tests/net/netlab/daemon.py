@@ -54,13 +54,15 @@ class Daemon:
     arguments = ()		# more of nfdnsd's
 
     def __init__(self, lab, hosts=None, nds=None, mesh="", capture="", queue="", more="",
-                 tables=None, space=None):
+                 tables=None, space=None, feed_run=None):
         self.lab = lab
         self.space = space or lab.vm
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="d-", dir=lab.directory))
         self.directory.chmod(0o755)
         self.run_dir = self.directory / "run"
         self.run_dir.mkdir()
+        if feed_run is not None:	# where nfdns-feed says how it is
+            self.run_dir.with_name("run-feed").symlink_to(feed_run)
         self.config = self.directory / "nfdnsd.conf"
         self.table = self.directory / "table"
         self.log = self.directory / "log"

@@ -30,6 +30,7 @@ requests(void)
 		{ "reload force", REQUEST_RELOAD, true, false },
 		{ "flush .", REQUEST_FLUSH, false, false },
 		{ "flush tree .", REQUEST_FLUSH, true, false },
+		{ "rules", REQUEST_RULES, false, false },
 		{ "table\n", REQUEST_TABLE, false, false },
 		{ "cache", REQUEST_CACHE, false, false },
 		{ "running", REQUEST_RUNNING, false, false },

@@ -55,6 +55,24 @@ rules_kernel_install(struct rules_kernel *k, const struct ruleset *set,
 	return kernel.error;
 }
 
+/* Nobody asks at the control socket. */
+int
+rules_kernel_verify(struct rules_kernel *k, const struct ruleset *set,
+    enum rules_state *state, struct diag *diag)
+{
+	(void)k;
+	(void)set;
+	(void)state;
+	(void)diag;
+	return -EPERM;
+}
+
+const char *
+rules_kernel_open_error(int error)
+{
+	return strerror(-error);
+}
+
 int
 supervisor_replace_worker(struct supervisor *of, const struct config *before,
     struct diag *diag)
