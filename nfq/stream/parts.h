@@ -5,8 +5,8 @@
  *
  *   parts.c       counters, epoll, the audit
  *   output.c      octets for a client
- *   pending.c     questions that the nameserver has not answered yet
- *   relay.c       the nameserver's end of a connection
+ *   relay.c       the nameserver's end of a connection, and the questions that it
+ *                 has not answered yet
  *   ask.c         questions that are asked upstreams: names of forward domains, and
  *                 ends of chains of CNAMEs that leave the table
  *   connection.c  the client's end

@@ -7,17 +7,42 @@
  * 6.2.4), the other questions are sent over a new one.  If it cannot be
  * reached, the answer is SERVFAIL with the reason (RFC 8914).
  */
-#include "nfq/stream/parts.h"
-
 #include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/queue.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "nfq/stream/pending.h"
+#include "nfq/stream/frame.h"
+#include "nfq/stream/parts.h"
+
+/* The questions of one connection that its nameserver has not answered yet. */
+struct stream_pending {
+	TAILQ_ENTRY(stream_pending) link;
+	bool unmatched;			/* forgotten as soon as it is sent */
+	size_t length;			/* of octets */
+	uint8_t octets[];		/* as they are sent: prefix and message */
+};
+
+struct stream_pendings {
+	TAILQ_HEAD(, stream_pending) all;	/* oldest first */
+	struct stream_pending *unsent;	/* the first not sent completely, or NULL */
+	size_t sent;			/* octets of that one that were sent */
+	unsigned int count;
+	size_t octets;			/* of all */
+};
+
+static inline const uint8_t *
+stream_pending_message(const struct stream_pending *p)
+{
+	return p->octets + STREAM_PREFIX;
+}
 
 #define WRITE_AT_ONCE 64	/* questions a call */
 
@@ -29,6 +54,118 @@ struct stream_relay {
 	bool answers;			/* this connection had an answer */
 	bool shut;			/* our last octet is sent */
 };
+
+static void
+stream_pending_init(struct stream_pendings *list)
+{
+	*list = (struct stream_pendings){ .unsent = NULL };
+	TAILQ_INIT(&list->all);
+}
+
+/* A question with a copy of the message.  NULL: out of memory. */
+static struct stream_pending *
+stream_pending_new(const uint8_t *message, size_t length)
+{
+	struct stream_pending *p = malloc(sizeof(*p) + STREAM_PREFIX + length);
+
+	if (p == NULL)
+		return NULL;
+	p->unmatched = false;
+	p->length = STREAM_PREFIX + length;
+	stream_frame_put(p->octets, length);
+	memcpy(p->octets + STREAM_PREFIX, message, length);
+	return p;
+}
+
+/* Appends p, which the list owns from then on. */
+static void
+stream_pending_append(struct stream_pendings *list, struct stream_pending *p)
+{
+	TAILQ_INSERT_TAIL(&list->all, p, link);
+	if (list->unsent == NULL) {
+		list->unsent = p;
+		list->sent = 0;
+	}
+	list->count++;
+	list->octets += p->length;
+}
+
+/* Removes and frees one question, or all. */
+static void
+stream_pending_drop(struct stream_pendings *list, struct stream_pending *p)
+{
+	if (list->unsent == p) {
+		list->unsent = TAILQ_NEXT(p, link);
+		list->sent = 0;
+	}
+	TAILQ_REMOVE(&list->all, p, link);
+	list->count--;
+	list->octets -= p->length;
+	free(p);
+}
+
+static void
+stream_pending_clear(struct stream_pendings *list)
+{
+	struct stream_pending *p, *next;
+
+	for (p = TAILQ_FIRST(&list->all); p != NULL; p = next) {
+		next = TAILQ_NEXT(p, link);
+		free(p);
+	}
+	TAILQ_INIT(&list->all);
+	list->unsent = NULL;
+	list->sent = list->octets = 0;
+	list->count = 0;
+}
+
+/* Takes note that n more octets were sent; or that all must be sent again. */
+static void
+stream_pending_sent(struct stream_pendings *list, size_t n)
+{
+	while (n > 0) {
+		struct stream_pending *p = list->unsent;
+		size_t left = p->length - list->sent;
+
+		if (n < left) {
+			list->sent += n;
+			return;
+		}
+		n -= left;
+		list->unsent = TAILQ_NEXT(p, link);
+		list->sent = 0;
+		if (p->unmatched)
+			stream_pending_drop(list, p);
+	}
+}
+
+static void
+stream_pending_send_again(struct stream_pendings *list)
+{
+	list->unsent = TAILQ_FIRST(&list->all);
+	list->sent = 0;
+}
+
+/*
+ * The question that has the id of a message of the nameserver, if it was sent;
+ * else NULL.
+ */
+static struct stream_pending *
+stream_pending_find(struct stream_pendings *list, const uint8_t *message,
+    size_t length)
+{
+	struct stream_pending *p;
+
+	if (length < 2)
+		return NULL;
+	TAILQ_FOREACH(p, &list->all, link) {
+		if (p == list->unsent)
+			break;
+		if (memcmp(stream_pending_message(p), message, 2) == 0)
+			return p;
+	}
+	return NULL;
+}
 
 static void
 close_server(struct stream *s, struct stream_connection *c)

@@ -10,7 +10,6 @@
  */
 #include "policy/audit/audit.h"
 
-#include <sys/syscall.h>
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -18,13 +17,34 @@
 #include <linux/futex.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "policy/audit/outlets.h"
+#include "policy/audit/outlet.h"
 #include "policy/audit/ring.h"
+#include "resolver/clock.h"
+
+/*
+ * All outlets of the audit: which of them takes a record, and what each has lost.  The writer alone uses
+ * them.
+ */
+
+struct audit_outlets {
+	struct audit_outlet *all;	/* AUDIT_MAX_FILES */
+	char *buffers;			/* as many */
+	struct audit_outlet *outlet[AUDIT_MAX_FILES];	/* those in use */
+	size_t count;
+	uint64_t run;			/* when the worker began */
+	_Atomic uint64_t lost;		/* by the outlets so far */
+	_Atomic uint64_t unread;	/* audit_set_unread() */
+};
 
 /*
  * A round costs two changes of context, which take the CPU from the threads that
@@ -65,6 +85,235 @@ struct audit {
 	uint64_t ordered, carried_out; /* changes of files */
 	struct timespec stop_until;	/* CLOCK_MONOTONIC */
 };
+
+/* Allocates all memory.  0 or -errno. */
+static int
+audit_outlets_init(struct audit_outlets *o)
+{
+	memset(o, 0, sizeof(*o));
+	o->run = realtime_ns();
+	o->all = calloc(AUDIT_MAX_FILES, sizeof(*o->all));
+	o->buffers = malloc(AUDIT_MAX_FILES * AUDIT_BUFFER_SIZE);
+	if (o->all == NULL || o->buffers == NULL)
+		return -ENOMEM;
+	for (size_t i = 0; i < AUDIT_MAX_FILES; i++)
+		o->all[i].buffer = o->buffers + i * AUDIT_BUFFER_SIZE;
+	return 0;
+}
+
+static void
+audit_outlets_clear(struct audit_outlets *o)
+{
+	free(o->all);
+	free(o->buffers);
+}
+
+static struct audit_state
+state_of(const struct audit_outlets *o)
+{
+	return (struct audit_state){ .time_ns = realtime_ns(), .run = o->run,
+		.unread = atomic_load(&o->unread) };
+}
+
+static void
+close_outlet(struct audit_outlets *o, struct audit_outlet *outlet)
+{
+	const struct audit_state state = state_of(o);
+	const uint64_t lost = outlet->lost;
+
+	audit_outlet_close(outlet, &state);
+	atomic_fetch_add_explicit(&o->lost, outlet->lost - lost,
+	    memory_order_relaxed);
+}
+
+/* The outlet of that sink, taken out of "old"; NULL: there is none. */
+static struct audit_outlet *
+take_old(struct audit_outlet **old, size_t count, const struct audit_sink *sink)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct audit_outlet *outlet = old[i];
+
+		if (outlet == NULL || outlet->file.sink.id != sink->id ||
+		    outlet->file.sink.format != sink->format)
+			continue;
+		old[i] = NULL;
+		return outlet;
+	}
+	return NULL;
+}
+
+/* One that is not in use, without a memory. */
+static struct audit_outlet *
+take_free(struct audit_outlets *o)
+{
+	struct audit_outlet *outlet = o->all;
+
+	while (outlet->in_use)
+		outlet++;
+	outlet->number = 0;
+	outlet->loss = (struct audit_loss){ .count = 0 };
+	outlet->unread = atomic_load(&o->unread);
+	return outlet;
+}
+
+/* The sink's outlet goes on with the file. */
+static void
+go_on(struct audit_outlets *o, struct audit_outlet *outlet,
+    const struct audit_file *file)
+{
+	const struct audit_state state = state_of(o);
+	const bool same = audit_outlet_is_of(outlet, file->fd);
+
+	if (same)
+		(void)close(file->fd);
+	if (same || file->fd < 0 || audit_outlet_connect(outlet, file->fd)) {
+		outlet->file.sink = file->sink;
+		return;
+	}
+	close_outlet(o, outlet);
+	audit_outlet_open(outlet, file, outlet->format, &state);
+}
+
+/*
+ * Has these outlets from now on.  One with the id of one before it goes on with
+ * that one's numbers, and reports the losses that it had not reported; if the file
+ * is the same, or fd is -1, it goes on as if nothing had happened.
+ */
+static void
+audit_outlets_switch(struct audit_outlets *o, const struct audit_file *files,
+    size_t count)
+{
+	struct audit_outlet *old[AUDIT_MAX_FILES] = { NULL };
+	struct audit_outlet *kept[AUDIT_MAX_FILES] = { NULL };
+
+	for (size_t i = 0; i < o->count; i++)
+		old[i] = o->outlet[i];
+	for (size_t i = 0; i < count; i++)
+		kept[i] = take_old(old, o->count, &files[i].sink);
+	for (size_t i = 0; i < o->count; i++)
+		if (old[i] != NULL) {
+			close_outlet(o, old[i]);
+			old[i]->in_use = false;
+		}
+	o->count = count;
+	for (size_t i = 0; i < count; i++) {
+		const struct audit_state state = state_of(o);
+
+		if (kept[i] != NULL)
+			go_on(o, kept[i], &files[i]);
+		else {
+			kept[i] = take_free(o);
+			audit_outlet_open(kept[i], &files[i],
+			    audit_formats[files[i].sink.format], &state);
+			kept[i]->in_use = true;
+		}
+		o->outlet[i] = kept[i];
+	}
+}
+
+/* What it has of user and client. */
+static struct audit_record
+without_client(const struct audit_record *record)
+{
+	struct audit_record less = *record;
+
+	less.is_private = true;
+	less.uid = (uid_t)-1;
+	less.gid = (gid_t)-1;
+	memset(less.client, 0, sizeof(less.client));
+	less.client_port = 0;
+	return less;
+}
+
+static size_t
+write_record(struct audit_outlet *outlet, const struct audit_record *record,
+    char *to)
+{
+	struct audit_record less;
+
+	if (outlet->file.sink.is_private == 0)
+		return outlet->format->record(outlet->state, record, to);
+	less = without_client(record);
+	return outlet->format->record(outlet->state, &less, to);
+}
+
+static void
+lose(struct audit_outlets *o, struct audit_outlet *outlet)
+{
+	outlet->lost++;
+	audit_outlet_lose(outlet, 1);
+	atomic_fetch_add_explicit(&o->lost, 1, memory_order_relaxed);
+}
+
+/* Writes the record to each outlet that takes it; its number is written over. */
+static void
+audit_outlets_put(struct audit_outlets *o, struct audit_record *record)
+{
+	for (size_t i = 0; i < o->count; i++) {
+		struct audit_outlet *outlet = o->outlet[i];
+		char *to;
+
+		if (!audit_sink_takes(&outlet->file.sink, record))
+			continue;
+		to = audit_outlet_begin(outlet);
+		if (to == NULL) {
+			lose(o, outlet);
+			continue;
+		}
+		record->number = outlet->number + 1;
+		audit_outlet_end(outlet, write_record(outlet, record, to));
+	}
+}
+
+/* Records that never came to be put. */
+static void
+audit_outlets_lose(struct audit_outlets *o, uint64_t count)
+{
+	for (size_t i = 0; i < o->count; i++)
+		audit_outlet_lose(o->outlet[i], count);
+}
+
+/*
+ * Whether a record may be put: one of them has room for it, or is full for good, or
+ * there is none.
+ */
+static bool
+audit_outlets_have_room(const struct audit_outlets *o)
+{
+	bool any = o->count == 0;
+
+	for (size_t i = 0; i < o->count; i++)
+		any |= audit_outlet_has_room(o->outlet[i]) ||
+		    audit_outlet_is_full(o->outlet[i]);
+	return any;
+}
+
+static bool
+audit_outlets_are_empty(const struct audit_outlets *o)
+{
+	for (size_t i = 0; i < o->count; i++)
+		if (!audit_outlet_is_empty(o->outlet[i]))
+			return false;
+	return true;
+}
+
+/* Writes the buffers; reports losses where a note of them fits. */
+static void
+audit_outlets_flush(struct audit_outlets *o)
+{
+	for (size_t i = 0; i < o->count; i++) {
+		struct audit_outlet *outlet = o->outlet[i];
+		struct audit_state state;
+
+		audit_outlet_flush(outlet);
+		if (outlet->loss.count == 0 &&
+		    outlet->unread == atomic_load(&o->unread))
+			continue;
+		state = state_of(o);
+		if (audit_outlet_tell(outlet, &state))
+			audit_outlet_flush(outlet);
+	}
+}
 
 static void
 futex_wait(_Atomic uint32_t *word, uint32_t value, const struct timespec *limit)

@@ -33,7 +33,7 @@ struct audit_piece {
 };
 
 struct audit_outlet {
-	bool in_use;			/* outlets.c */
+	bool in_use;			/* audit.c */
 	struct audit_file file;
 	const struct audit_format *format;
 	char *buffer;			/* borrowed, AUDIT_BUFFER_SIZE */

@@ -2,7 +2,7 @@
 /*
  * What a builder holds, for its own files: builder_nodes.c has the names,
  * builder.c their records, builder_empty.c the names without records,
- * builder_filter.c and builder_write.c lay out the image.
+ * builder_write.c lays out the image.
  *
  * Everything lies in one arena, so items refer to each other by handles.
  */

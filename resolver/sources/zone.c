@@ -10,19 +10,43 @@
  * read: half a zone must not replace a whole one.
  */
 #include <errno.h>
-#include <ldns/ldns.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <unistd.h>
 
-#include "resolver/sources/include.h"
+#include <ldns/ldns.h>
+
 #include "resolver/dns/rr.h"
-#include "resolver/sources/source_format.h"
+#include "resolver/sources/include.h"
 #include "resolver/sources/source_file.h"
-#include "resolver/sources/zone_entry.h"
+#include "resolver/sources/source_format.h"
 #include "resolver/sources/zone_records.h"
 #include "resolver/sources/zone_words.h"
+
+/*
+ * The entries of a master file (RFC 1035 section 5.1): lines without their
+ * comments, those within parentheses joined.
+ */
+
+/* Longest entry, in octets: the limit of ldns. */
+#define ZONE_ENTRY_MAX	65535
+
+/* Start with text, end, .line = 1; borrows the text. */
+struct zone_cursor {
+	const char *at, *end;
+	unsigned int line;	/* of at */
+};
+
+struct zone_entry {
+	char *text;		/* ZONE_ENTRY_MAX + 1 octets of the caller's */
+	size_t length;
+	unsigned int line;	/* where it begins */
+	const char *fault;	/* NULL, or what is wrong with it */
+	bool cut_off;		/* and the text ends inside of it */
+};
 
 /* How deep files may include each other. */
 #define MAX_DEPTH	8
@@ -75,6 +99,119 @@ struct zone_file {
 static void read_file(struct zone *z, struct zone_file *file);
 static void read_generate(struct zone *z, const struct zone_file *file,
     const char *arguments);
+
+/* Where in an entry the cursor stands. */
+struct state {
+	unsigned int depth;	/* of parentheses */
+	bool quoted;
+	bool ended;
+};
+
+static void
+put(struct zone_entry *entry, char c)
+{
+	if (c == '\0')
+		entry->fault = "holds a NUL octet";
+	else if (entry->length == ZONE_ENTRY_MAX)
+		entry->fault = "is longer than 64 KiB";
+	else
+		entry->text[entry->length++] = c;
+}
+
+static void
+take_newline(struct zone_cursor *cursor, struct zone_entry *entry,
+    struct state *state)
+{
+	cursor->line++;
+	if (state->quoted)
+		entry->fault = "has a '\"' without another on the same line";
+	state->quoted = false;
+	if (state->depth > 0)
+		put(entry, ' ');
+	else
+		state->ended = true;
+}
+
+static void
+take_parenthesis(char c, struct zone_entry *entry, struct state *state)
+{
+	put(entry, ' ');
+	if (c == '(')
+		state->depth++;
+	else if (state->depth > 0)
+		state->depth--;
+	else
+		entry->fault = "has a ')' without a '('";
+}
+
+/* One octet, or two where the second is escaped. */
+static void
+take_text(struct zone_cursor *cursor, struct zone_entry *entry,
+    struct state *state)
+{
+	char c = *cursor->at++;
+
+	if (c == '\n') {
+		take_newline(cursor, entry, state);
+	} else if (c == '\\') {
+		put(entry, c);
+		if (cursor->at < cursor->end && *cursor->at != '\n')
+			put(entry, *cursor->at++);
+		else
+			entry->fault = "has a '\\' at the end of a line";
+	} else if (c == '"') {
+		state->quoted = !state->quoted;
+		put(entry, c);
+	} else if (state->quoted) {
+		put(entry, c);
+	} else if (c == ';') {
+		while (cursor->at < cursor->end && *cursor->at != '\n')
+			cursor->at++;
+	} else if (c == '(' || c == ')') {
+		take_parenthesis(c, entry, state);
+	} else {
+		put(entry, c == '\t' || c == '\r' || c == '\f' ? ' ' : c);
+	}
+}
+
+static void
+read_entry(struct zone_cursor *cursor, struct zone_entry *entry)
+{
+	struct state state = { 0, false, false };
+
+	entry->length = 0;
+	entry->line = cursor->line;
+	entry->fault = NULL;
+	entry->cut_off = false;
+	while (cursor->at < cursor->end && !state.ended)
+		take_text(cursor, entry, &state);
+	if (!state.ended && (state.quoted || state.depth > 0)) {
+		entry->fault = state.quoted ? "has a '\"' without another" :
+		    "has a '(' without a ')'";
+		entry->cut_off = true;
+	}
+	/* But not a blank that is escaped. */
+	while (entry->length > 0 && entry->text[entry->length - 1] == ' ' &&
+	    (entry->length < 2 || entry->text[entry->length - 2] != '\\'))
+		entry->length--;
+	entry->text[entry->length] = '\0';
+}
+
+/*
+ * The next entry that is not empty, NUL-terminated.  A blank at its front is
+ * kept, blanks at its end are not.  False at the end of the text.  If the entry
+ * has a fault, the cursor is behind it.
+ */
+static bool
+zone_entry_next(struct zone_cursor *cursor, struct zone_entry *entry)
+{
+	while (cursor->at < cursor->end) {
+		read_entry(cursor, entry);
+		if (entry->length > 0 || entry->fault != NULL)
+			return true;
+	}
+	return false;
+}
 
 /* Whether text ends with a dot that is not escaped. */
 static bool
