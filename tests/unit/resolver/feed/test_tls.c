@@ -410,6 +410,26 @@ roots_are_needed(void)
 	(void)unlink(nowhere);
 }
 
+/* An authority that is certified by another one may be all that is named. */
+static void
+an_intermediate_authority_is_enough(void)
+{
+	struct identity between = certify(&mesh, NULL, -DAY, DAY);
+	struct server server = { .alpn = "h2" };
+	X509 *x = between.certificate;
+
+	add_extension(x, NID_basic_constraints, "critical,CA:TRUE");
+	(void)X509_NAME_add_entry_by_txt(X509_get_subject_name(x), "O",
+	    MBSTRING_ASC, (const unsigned char *)"between", -1, -1, 0);
+	(void)X509_sign(x, mesh.key, EVP_sha256());
+	server.identity = certify(&between, "DNS:" NAME, -DAY, DAY);
+	write_certificate(roots_path, between.certificate);
+	CHECK(shake_hands(&server, NAME, TLS_PAIR_ABSENT) == 0);
+	end(&server);
+	write_certificate(roots_path, mesh.certificate);
+	forget(&between);
+}
+
 /* Whoever asks for it gets a server that nobody vouches for. */
 static void
 insecure(void)
@@ -465,6 +485,7 @@ main(void)
 	TEST(what_is_offered);
 	TEST(the_server_refuses_a_pair);
 	TEST(roots_are_needed);
+	TEST(an_intermediate_authority_is_enough);
 	TEST(insecure);
 	TEST(without_tls);
 	(void)unlink(roots_path);
