@@ -196,8 +196,9 @@ static void
 tell_end(struct telling *t, int code)
 {
 	struct client *c = t->client;
+	const bool out = fclose(t->out) == 0, err = fclose(t->err) == 0;
 
-	if ((fclose(t->out) != 0) | (fclose(t->err) != 0)) {
+	if (!out || !err) {
 		drop(c);
 		return;
 	}
