@@ -15,11 +15,20 @@
 #include "resolver/feed/json_split.h"
 #include "resolver/feed/kube_kind.h"
 #include "resolver/feed/kube_slim.h"
-#include "resolver/feed/kube_status.h"
 #include "resolver/feed/kube_store.h"
+#include "resolver/text/json_tree.h"
 
 #define KUBE_PAGE_SIZE	4096		/* of a "continue", with NUL */
 #define KUBE_MAX_PAGES	20000		/* of a list: ten million objects */
+
+/* What an API server says when it refuses: an object of kind Status. */
+struct kube_status {
+	unsigned int code;		/* as of HTTP; 0: not known */
+	unsigned int retry_after;	/* seconds; 0: not said */
+	bool expired;			/* reason Expired or Gone */
+	bool too_large;			/* cause ResourceVersionTooLarge */
+	char message[FEED_TEXT];	/* printable; "" if there is none */
+};
 
 /* What an answer holds. */
 enum kube_body {
