@@ -393,7 +393,7 @@ wait_ms(const struct feed *f, monotime_t now)
 
 /* 1 if it is to stop, 0, or a negative errno. */
 static int
-wait(struct feed *f)
+poll_all(struct feed *f)
 {
 	const monotime_t now = monotime_now();
 	nfds_t count = 1;
@@ -445,7 +445,7 @@ go_on(struct feed *f)
 	send_requests(f, now);
 	offer(f, now);
 	show(f);
-	outcome = wait(f);
+	outcome = poll_all(f);
 	now = monotime_now();
 	step_transfers(f, now);
 	collect(f, now);
