@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <linux/netfilter.h>
+#include <stdlib.h>
 
 #include "rules/ruleset.h"
 
@@ -95,4 +96,21 @@ ruleset_print(const struct ruleset *set, FILE *out)
 	}
 	fputs("}\n", out);
 	return fflush(out) != 0 || ferror(out) ? -EIO : 0;
+}
+
+char *
+ruleset_text(const struct ruleset *set)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+	int error;
+
+	if (out == NULL)
+		return NULL;
+	error = ruleset_print(set, out);
+	if (fclose(out) == 0 && error == 0)
+		return text;
+	free(text);
+	return NULL;
 }

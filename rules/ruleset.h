@@ -156,6 +156,9 @@ bool ruleset_same_cgroups(const struct ruleset *a, const struct ruleset *b);
 int ruleset_print(const struct ruleset *set, FILE *out)
     __attribute__((warn_unused_result));
 
+/* The same as a text, which the caller frees; NULL: no memory. */
+char *ruleset_text(const struct ruleset *set);
+
 /* The mark that a canary question's socket has to carry: all three bits. */
 uint32_t ruleset_canary_mark(const struct config *config);
 

@@ -74,8 +74,11 @@ take_fds(struct daemon_answer *a, struct msghdr *message)
 	if (size > sizeof(fds))
 		size = sizeof(fds);
 	memcpy(fds, CMSG_DATA(header), size);
-	for (size_t i = 0; i < size / sizeof(int); i++)
+	for (size_t i = 0; i < size / sizeof(int); i++) {
+		if (a->fds[i] >= 0)
+			(void)close(a->fds[i]);
 		a->fds[i] = fds[i];
+	}
 }
 
 /* One packet.  1: it was the last one; 0; or a negative errno. */

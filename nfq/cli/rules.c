@@ -81,23 +81,6 @@ verify_absent(void)
 	return EXIT_DEGRADED;
 }
 
-/* The text that print() makes; NULL: no memory. */
-static char *
-text_of(const struct ruleset *set)
-{
-	char *text = NULL;
-	size_t size = 0;
-	FILE *out = open_memstream(&text, &size);
-
-	if (out == NULL)
-		return NULL;
-	(void)!ruleset_print(set, out);
-	if (fclose(out) == 0)
-		return text;
-	free(text);
-	return NULL;
-}
-
 static int
 verify(const struct config *config, const struct ruleset *set)
 {
@@ -118,12 +101,15 @@ verify(const struct config *config, const struct ruleset *set)
 		daemon_answer_free(&answer);
 		return code;
 	}
-	text = text_of(set);
+	text = ruleset_text(set);
 	if (code == EXIT_DEGRADED)
 		(void)printf("%stable inet " RULES_TABLE " was changed by "
 		    "another program: nfdns reload puts it right\n",
 		    answer.err);
-	if (text == NULL || strcmp(text, answer.out) != 0) {
+	if (text == NULL) {
+		cli_error("rules: out of memory");
+		code = EXIT_ERROR;
+	} else if (strcmp(text, answer.out) != 0) {
 		(void)puts("the configuration was edited and not reloaded: it "
 		    "wants other rules than those in force; nfdns reload "
 		    "takes it");

@@ -21,6 +21,7 @@ void
 clients_init(struct clients *clients)
 {
 	clients->listener = -1;
+	clients->full = false;
 	for (size_t i = 0; i < CLIENTS_MAX; i++)
 		clients->list[i] = (struct client){ .fd = -1 };
 }
@@ -95,7 +96,8 @@ void
 clients_poll(const struct clients *clients,
     struct pollfd fds[static CLIENTS_FDS])
 {
-	fds[0] = (struct pollfd){ clients->listener, POLLIN, 0 };
+	fds[0] = (struct pollfd){ clients->full ? -1 : clients->listener,
+		POLLIN, 0 };
 	for (size_t i = 0; i < CLIENTS_MAX; i++) {
 		const struct client *c = &clients->list[i];
 
@@ -356,6 +358,13 @@ verify_rules(struct supervisor *s, struct client *c)
 }
 
 static void
+refuse_cache(struct client *c)
+{
+	refuse(c, EXIT_ERROR, "cache: nfdnsd has none: set forward.domains and "
+	    "forward.cache.size");
+}
+
+static void
 ask_flush(struct supervisor *s, struct client *c)
 {
 	const struct flush flush = { .below = c->request.option,
@@ -367,11 +376,17 @@ ask_flush(struct supervisor *s, struct client *c)
 	if (error == 0)
 		wait_for(c, number);
 	else if (error == -ENOENT)
-		refuse(c, EXIT_ERROR, "cache: nfdnsd has none: set "
-		    "forward.domains and forward.cache.size");
+		refuse_cache(c);
 	else
 		refuse(c, EXIT_ERROR, "cache: too many flushes at once: ask "
 		    "again");
+}
+
+/* How many are over. */
+static uint32_t
+reloads(const struct supervisor *s)
+{
+	return (uint32_t)atomic_load(&s->status.supervisor->reloads);
 }
 
 /* A reload that runs may have read the files before they were written. */
@@ -381,8 +396,7 @@ ask_reload(struct supervisor *s, struct client *c)
 	const enum reload_wish wish = c->request.option ? RELOAD_FORCED :
 	    RELOAD_ALL;
 
-	wait_for(c, s->reload.finished +
-	    (s->reload.phase == RELOAD_IDLE ? 1 : 2));
+	wait_for(c, reloads(s) + (s->reload.phase == RELOAD_IDLE ? 1 : 2));
 	if (wish > s->clients.wish)
 		s->clients.wish = wish;
 }
@@ -423,8 +437,7 @@ obey(struct supervisor *s, struct client *c)
 		break;
 	case REQUEST_CACHE:
 		if (g->cache < 0)
-			refuse(c, EXIT_ERROR, "cache: nfdnsd has none: set "
-			    "forward.domains and forward.cache.size");
+			refuse_cache(c);
 		else
 			give_files(c, g, &g->cache, 1);
 		break;
@@ -456,16 +469,16 @@ take_line(struct supervisor *s, struct client *c)
 }
 
 static bool
-has_room(const struct clients *clients, uid_t uid, struct client **place)
+has_room(struct clients *clients, uid_t uid, struct client **place)
 {
 	size_t others = 0, same = 0;
 
 	*place = NULL;
 	for (size_t i = 0; i < CLIENTS_MAX; i++) {
-		const struct client *c = &clients->list[i];
+		struct client *c = &clients->list[i];
 
 		if (c->fd < 0)
-			*place = (struct client *)(uintptr_t)c;
+			*place = c;
 		else if (c->uid != 0) {
 			others++;
 			same += c->uid == uid;
@@ -485,6 +498,8 @@ accept_clients(struct supervisor *s, monotime_t now)
 		struct ucred user;
 		struct client *c;
 
+		/* Who waits would wake the loop without end. */
+		s->clients.full = fd < 0 && errno != EAGAIN;
 		if (fd < 0)
 			return;
 		if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &user,
@@ -520,6 +535,7 @@ clients_step(struct supervisor *s, const struct pollfd fds[static CLIENTS_FDS],
 void
 clients_tick(struct supervisor *s, monotime_t now)
 {
+	s->clients.full = false;
 	for (size_t i = 0; i < CLIENTS_MAX; i++)
 		if (s->clients.list[i].fd >= 0 &&
 		    monotime_is_due(now, s->clients.list[i].deadline))
@@ -565,11 +581,11 @@ tell_reload(struct supervisor *s, struct client *c, bool good)
 }
 
 void
-clients_reloaded(struct supervisor *s, uint32_t number, bool good)
+clients_reloaded(struct supervisor *s, bool good)
 {
 	struct client *c;
 
-	while ((c = next_waiting(s, REQUEST_RELOAD, number)) != NULL)
+	while ((c = next_waiting(s, REQUEST_RELOAD, reloads(s))) != NULL)
 		tell_reload(s, c, good);
 }
 

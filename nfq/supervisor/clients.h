@@ -40,6 +40,7 @@ struct client {
 
 struct clients {
 	int listener;			/* -1: closed */
+	bool full;			/* no descriptor for another, until the tick */
 	struct client list[CLIENTS_MAX];
 	enum reload_wish wish;		/* of this step */
 };
@@ -70,8 +71,11 @@ enum reload_wish clients_step(struct supervisor *s,
 /* Drops who is too late.  Call it often. */
 void clients_tick(struct supervisor *s, monotime_t now);
 
-/* The reload of that number is over: s->reload.diag has what it said. */
-void clients_reloaded(struct supervisor *s, uint32_t number, bool good);
+/*
+ * A reload is over, and the status page has counted it; s->reload.diag has what it
+ * said.
+ */
+void clients_reloaded(struct supervisor *s, bool good);
 
 /* The flush is over: so many answers were removed; UINT64_MAX: it failed. */
 void clients_flushed(struct supervisor *s, uint32_t number, uint64_t removed);

@@ -58,7 +58,6 @@ struct reload {
 	struct watch *watch;		/* to follow from then on; NULL: as before */
 	monotime_t loss;		/* names have been missing since; never: none */
 	bool told;			/* that they do, by the reload before */
-	uint32_t finished;		/* how many reloads are over */
 	uint64_t names;			/* of the table before it */
 	bool reopen;			/* reopen audit files when it is over */
 	bool unchanged;			/* the table is the same and stays */

@@ -178,10 +178,9 @@ finish(struct supervisor *s, const char *error)
 	else if (has_lasted(r))
 		r->loss = MONOTIME_NEVER;	/* it begins again */
 	note_outcome(s, error);
-	/* First: "nfdns reload" reads these as soon as the reload ends. */
 	supervisor_show_state(s);
 	status_reload_end(&s->status, error);
-	clients_reloaded(s, ++r->finished, error == NULL);
+	clients_reloaded(s, error == NULL);
 	discard(r);
 	if (r->wish != RELOAD_TABLES)
 		supervisor_cgroups_reloaded(s);
@@ -270,28 +269,11 @@ reload_begin(struct supervisor *s, enum reload_wish wish)
 		refuse(s);
 }
 
-/* The rules as text, which has everything but the cgroups' numbers. */
-static char *
-rules_text(const struct ruleset *set)
-{
-	char *text = NULL;
-	size_t size = 0;
-	FILE *out = open_memstream(&text, &size);
-
-	if (out == NULL)
-		return NULL;
-	(void)!ruleset_print(set, out);
-	if (fclose(out) != 0) {
-		free(text);
-		return NULL;
-	}
-	return text;
-}
-
+/* By their text, which has everything but the cgroups' numbers. */
 static bool
 rules_differ(const struct ruleset *a, const struct ruleset *b)
 {
-	char *x = rules_text(a), *y = rules_text(b);
+	char *x = ruleset_text(a), *y = ruleset_text(b);
 	bool differ = x == NULL || y == NULL || strcmp(x, y) != 0 ||
 	    !ruleset_same_cgroups(a, b);
 

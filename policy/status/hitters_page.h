@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The names and users that ask most: a memory file of nfdnsd that "nfdns top"
- * maps.  Its descriptor is on the status page; only root can open it through
- * /proc, since it holds names that users asked for.
+ * maps.  Only root and the daemon's user are given it at the control socket,
+ * since it holds names that users asked for.
  *
  * The answering threads count only while somebody watches: watching is a read
  * lock on the file, which ends with the process that holds it.  They count for

@@ -12,9 +12,6 @@
 #include <strings.h>
 
 #include "resolver/feed/text.h"
-#include "resolver/text/number.h"
-
-#define STATUS_MOST	999999
 
 const char *
 grpc_status_name(unsigned int status)
@@ -37,42 +34,14 @@ grpc_status_is_lasting(unsigned int status)
 	    status == GRPC_UNAUTHENTICATED;
 }
 
-/* A decimal number of digits alone, or "otherwise". */
-static unsigned int
-read_number(const char *text, size_t length, unsigned int otherwise)
-{
-	unsigned int n = 0;
-
-	for (size_t i = 0; i < length; i++) {
-		if (text[i] < '0' || text[i] > '9' || n > STATUS_MOST / 10)
-			return otherwise;
-		n = n * 10 + (unsigned int)(text[i] - '0');
-	}
-	return length > 0 ? n : otherwise;
-}
-
-/* grpc-message is percent-encoded; what is encoded wrongly stays as it is. */
+/* grpc-message is percent-encoded. */
 static void
 read_message(const char *value, size_t length, char out[static FEED_TEXT])
 {
 	char decoded[FEED_TEXT];
-	size_t used = 0;
 
-	for (size_t i = 0; i < length && used < sizeof(decoded); i++) {
-		int high = -1, low = -1;
-
-		if (value[i] == '%' && i + 2 < length) {
-			high = number_hex_digit(value[i + 1]);
-			low = number_hex_digit(value[i + 2]);
-		}
-		if (high >= 0 && low >= 0) {
-			decoded[used++] = (char)(high << 4 | low);
-			i += 2;
-		} else {
-			decoded[used++] = value[i];
-		}
-	}
-	feed_text_clean(out, FEED_TEXT, decoded, used);
+	feed_text_clean(out, FEED_TEXT, decoded, feed_text_decode(decoded,
+	    sizeof(decoded), value, length));
 }
 
 /* "application/grpc", with "+proto" or a parameter behind it. */
@@ -97,12 +66,12 @@ grpc_reply_header(struct grpc_reply *reply, const void *name,
     size_t name_length, const void *value, size_t length)
 {
 	if (is_name(":status", name, name_length)) {
-		reply->http_status = read_number(value, length, 0);
+		reply->http_status = feed_text_number(value, length, 0);
 	} else if (is_name("content-type", name, name_length)) {
 		reply->is_grpc = is_grpc_type(value, length);
 	} else if (is_name("grpc-status", name, name_length)) {
 		reply->has_status = true;
-		reply->status = read_number(value, length, GRPC_UNKNOWN);
+		reply->status = feed_text_number(value, length, GRPC_UNKNOWN);
 	} else if (is_name("grpc-message", name, name_length)) {
 		read_message(value, length, reply->message);
 	}

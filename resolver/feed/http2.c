@@ -94,20 +94,6 @@ on_begin_headers(nghttp2_session *session, const nghttp2_frame *frame,
 	return 0;
 }
 
-/* A number of digits alone; 0 if it is none, such as a date. */
-static unsigned int
-read_number(const uint8_t *text, size_t length)
-{
-	unsigned int n = 0;
-
-	for (size_t i = 0; i < length; i++) {
-		if (text[i] < '0' || text[i] > '9' || i == 6)
-			return 0;
-		n = n * 10 + (unsigned int)(text[i] - '0');
-	}
-	return n;
-}
-
 /* A header field of the answer to a GET; trailers say nothing to us. */
 static void
 take_field(struct http2 *h, const uint8_t *name, size_t name_length,
@@ -116,9 +102,9 @@ take_field(struct http2 *h, const uint8_t *name, size_t name_length,
 	if (h->headed)
 		return;
 	if (name_length == 7 && memcmp(name, ":status", 7) == 0)
-		h->http_status = read_number(value, length);
+		h->http_status = feed_text_number(value, length, 0);
 	else if (name_length == 11 && memcmp(name, "retry-after", 11) == 0)
-		h->retry_after = read_number(value, length);
+		h->retry_after = feed_text_number(value, length, 0);
 }
 
 static int

@@ -9,9 +9,9 @@
 #include <openssl/evp.h>
 
 #include "resolver/feed/keepalive.h"
+#include "resolver/feed/text.h"
 #include "resolver/text/given.h"
 #include "resolver/text/host.h"
-#include "resolver/text/number.h"
 #include "resolver/version.h"
 
 #define USER_INFO	256		/* octets of a proxy's "USER:PASSWORD" */
@@ -105,21 +105,10 @@ static char *
 basic(const char *info, size_t length)
 {
 	unsigned char plain[USER_INFO], coded[USER_INFO * 4 / 3 + 4];
-	size_t used = 0;
+	const size_t used = feed_text_decode((char *)plain, sizeof(plain),
+	    info, length);
 	char *text = NULL;
 
-	for (size_t i = 0; i < length && used < sizeof(plain); i++) {
-		int high = -1, low = -1;
-
-		if (info[i] == '%' && i + 2 < length) {
-			high = number_hex_digit(info[i + 1]);
-			low = number_hex_digit(info[i + 2]);
-		}
-		if (high >= 0 && low >= 0)
-			i += 2;
-		plain[used++] = high >= 0 && low >= 0 ?
-		    (unsigned char)(high << 4 | low) : (unsigned char)info[i];
-	}
 	(void)EVP_EncodeBlock(coded, plain, (int)used);
 	if (asprintf(&text, "Basic %s", (const char *)coded) < 0)
 		text = NULL;

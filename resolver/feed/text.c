@@ -5,7 +5,10 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "resolver/text/number.h"
 #include "resolver/text/utf8.h"
+
+#define NUMBER_MOST	999999
 
 const char *
 feed_cause_name(enum feed_cause cause)
@@ -57,4 +60,40 @@ feed_text_clean(char *out, size_t size, const void *octets, size_t length)
 		used += n;
 	}
 	out[used] = '\0';
+}
+
+size_t
+feed_text_decode(char *out, size_t size, const char *text, size_t length)
+{
+	size_t used = 0;
+
+	for (size_t i = 0; i < length && used < size; i++) {
+		int high = -1, low = -1;
+
+		if (text[i] == '%' && i + 2 < length) {
+			high = number_hex_digit(text[i + 1]);
+			low = number_hex_digit(text[i + 2]);
+		}
+		if (high >= 0 && low >= 0) {
+			out[used++] = (char)(high << 4 | low);
+			i += 2;
+		} else {
+			out[used++] = text[i];
+		}
+	}
+	return used;
+}
+
+unsigned int
+feed_text_number(const void *text, size_t length, unsigned int otherwise)
+{
+	const char *digits = text;
+	unsigned int n = 0;
+
+	for (size_t i = 0; i < length; i++) {
+		if (digits[i] < '0' || digits[i] > '9' || n > NUMBER_MOST / 10)
+			return otherwise;
+		n = n * 10 + (unsigned int)(digits[i] - '0');
+	}
+	return length > 0 ? n : otherwise;
 }

@@ -14,6 +14,17 @@
  */
 void feed_text_clean(char *out, size_t size, const void *octets, size_t length);
 
+/*
+ * Copies at most "size" octets, of which "%41" and the like are one; what is encoded
+ * wrongly stays as it is.  Returns how many.
+ */
+size_t feed_text_decode(char *out, size_t size, const char *text,
+    size_t length);
+
+/* A number of at most six digits and nothing else, or "otherwise". */
+unsigned int feed_text_number(const void *text, size_t length,
+    unsigned int otherwise);
+
 /* One or two words: "connect", "TLS", "timed out". */
 const char *feed_cause_name(enum feed_cause cause);
 

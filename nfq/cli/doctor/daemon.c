@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -337,21 +336,18 @@ check_ruleset(struct findings *findings, const struct ruleset *set,
     const struct rules_said *said)
 {
 	const size_t count = count_lines(said->differences);
-	char *text = NULL;
-	size_t size = 0;
-	FILE *out = open_memstream(&text, &size);
+	char *text = ruleset_text(set);
 
-	if (out != NULL) {
-		(void)!ruleset_print(set, out);
-		(void)fclose(out);
-	}
 	if (count > 0)
 		findings_add(findings, FINDING_BAD, "rules", "Run nfdns "
 		    "reload: it puts them right.  Another program changed "
 		    "them.", "%zu difference%s, the first: %.*s", count,
 		    plural(count), (int)strcspn(said->differences, "\n"),
 		    said->differences);
-	if (text != NULL && strcmp(text, said->text) != 0)
+	if (text == NULL)
+		findings_add(findings, FINDING_UNKNOWN, "rules", NULL,
+		    "out of memory");
+	else if (strcmp(text, said->text) != 0)
 		findings_add(findings, FINDING_BAD, "rules", "Run nfdns "
 		    "reload: it takes the configuration as it is now.",
 		    "the configuration was edited and not reloaded: it wants "
