@@ -49,6 +49,7 @@ engine_new(const struct engine_host *host,
 	engine_place_upstreams(e);
 	e->domain = e->own_domain;
 	e->random_used = RANDOM_OCTETS;
+	assert(settings->limits.held <= USERS_MAX);
 	e->pendings = settings->limits.held;
 	e->attempts = e->pendings * ATTEMPTS_EACH + ATTEMPTS_OWN;
 	e->index_size = e->pendings * 2 + 1;
@@ -64,6 +65,7 @@ engine_new(const struct engine_host *host,
 	}
 	empty_pools(e);
 	e->seed = engine_random_u64(e);
+	e->users.seed = e->seed;
 	return e;
 }
 

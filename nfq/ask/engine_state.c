@@ -143,19 +143,10 @@ pending_share(struct engine *e, struct pending *p)
 	*at = pending_number(e, p);
 }
 
-static uint32_t *
-user_of(struct engine *e, uint32_t uid)
-{
-	return &e->users[XXH3_64bits_withSeed(&uid, sizeof(uid), e->seed) %
-	    USERS];
-}
-
 bool
 clients_full(const struct engine *e, uint32_t uid)
 {
-	uint64_t hash = XXH3_64bits_withSeed(&uid, sizeof(uid), e->seed);
-
-	return !forward_has_room(e->users[hash % USERS], e->stats.held,
+	return !forward_has_room(users_questions(&e->users, uid), e->stats.held,
 	    e->settings.limits.held);
 }
 
@@ -166,7 +157,7 @@ client_hold(struct engine *e, struct engine_client *client, struct pending *p)
 	client->held = pending_number(e, p);
 	e->stats.held++;
 	domain_count(e, client->domain, DOMAIN_WAITING, 1);
-	(*user_of(e, client->uid))++;
+	users_add(&e->users, client->uid);
 }
 
 void
@@ -178,7 +169,7 @@ client_release(struct engine *e, struct engine_client *client)
 	client->held = NONE;
 	e->stats.held--;
 	domain_count(e, client->domain, DOMAIN_WAITING, -1);
-	(*user_of(e, client->uid))--;
+	users_end(&e->users, client->uid);
 }
 
 const struct forward_domain *

@@ -6,6 +6,7 @@
 #include "nfq/ask/engine.h"
 #include "nfq/ask/message.h"
 #include "nfq/ask/timers.h"
+#include "nfq/ask/users.h"
 
 #define NONE		UINT32_MAX
 /* Slot of the nameserver that a client addressed: nothing is known of it. */
@@ -13,7 +14,6 @@
 /* Slot of an upstream that a reload removed: its attempts go on. */
 #define REMOVED		(FORWARD_SLOTS + 1)
 #define PLACES		UPSTREAM_PLACES
-#define USERS		4096	/* counters; a keyed hash of the user picks one */
 #define RANDOM_OCTETS	512
 #define LAST_OCTETS	1232	/* a failed reply that is remembered */
 
@@ -100,7 +100,7 @@ struct engine {
 	uint32_t pendings, pendings_used, free_pending;
 	uint32_t *index, index_size;	/* pending questions by their hash */
 	uint64_t seed;
-	uint32_t users[USERS];
+	struct users users;
 	uint32_t under_way[FORWARD_DOMAINS + 1];	/* questions, by domain */
 	uint32_t refreshing;		/* of these, without a client */
 	engine_domain_counters own_domain[FORWARD_DOMAINS];

@@ -33,7 +33,7 @@ cut_answer(const struct held *h, uint8_t *answer)
 static void
 give_back(struct holder *t, struct held *h)
 {
-	turns_end(&t->turns, h);
+	users_end(&t->users, h->held.uid);
 	held_give(&t->table, h);
 }
 
@@ -165,7 +165,7 @@ bool
 holder_hold(struct holder *t, const struct queue_packet *p,
     struct interception *i, bool absent)
 {
-	struct held *h = forward_has_room(turns_held(&t->turns, p->uid),
+	struct held *h = forward_has_room(users_questions(&t->users, p->uid),
 	    t->table.count, t->options.most) ?
 	    held_take(&t->table, p->length) : NULL;
 
@@ -190,6 +190,7 @@ holder_hold(struct holder *t, const struct queue_packet *p,
 		held_give(&t->table, h);
 		return false;
 	}
+	users_add(&t->users, p->uid);
 	turns_add(&t->turns, h);
 	return true;
 }
@@ -242,6 +243,7 @@ init(struct holder *t, int queue_fd, uint32_t mark_relay)
 		return error;
 	forwarder_random(t->forwarder, &seed, sizeof(seed));
 	turns_init(&t->turns, seed);
+	t->users.seed = seed;
 	return 0;
 }
 

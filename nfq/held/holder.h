@@ -7,6 +7,7 @@
 #ifndef NFDNS_NFQ_HELD_HOLDER_H
 #define NFDNS_NFQ_HELD_HOLDER_H
 
+#include "nfq/ask/users.h"
 #include "nfq/held/held.h"
 #include "nfq/held/turns.h"
 #include "nfq/packet/intercept.h"
@@ -27,6 +28,7 @@ struct holder {
 	struct forwarder *forwarder;
 	struct held_table table;
 	struct turns turns;
+	struct users users;		/* of what is held */
 	bool ending;			/* what is held stays in the queue */
 	unsigned int round;		/* ends with holder_ask() */
 	struct interception judged;

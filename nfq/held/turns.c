@@ -9,10 +9,8 @@ turns_init(struct turns *t, uint64_t seed)
 {
 	t->seed = seed;
 	TAILQ_INIT(&t->due);
-	for (size_t i = 0; i < TURNS; i++) {
+	for (size_t i = 0; i < TURNS; i++)
 		STAILQ_INIT(&t->turns[i].waiting);
-		t->turns[i].held = 0;
-	}
 }
 
 static size_t
@@ -21,24 +19,11 @@ turn_of(const struct turns *t, uid_t uid)
 	return XXH3_64bits_withSeed(&uid, sizeof(uid), t->seed) % TURNS;
 }
 
-uint32_t
-turns_held(const struct turns *t, uid_t uid)
-{
-	return t->turns[turn_of(t, uid)].held;
-}
-
-void
-turns_end(struct turns *t, const struct held *h)
-{
-	t->turns[turn_of(t, h->held.uid)].held--;
-}
-
 void
 turns_add(struct turns *t, struct held *h)
 {
 	struct turn *turn = &t->turns[turn_of(t, h->held.uid)];
 
-	turn->held++;
 	if (STAILQ_EMPTY(&turn->waiting))
 		TAILQ_INSERT_TAIL(&t->due, turn, entry);
 	STAILQ_INSERT_TAIL(&turn->waiting, h, turn);

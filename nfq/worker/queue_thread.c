@@ -45,6 +45,7 @@ struct queue_thread {
  */
 #define QUEUE_SHARE	4
 #define QUEUE_HELD	1024
+_Static_assert(QUEUE_HELD <= USERS_MAX, "each may be of another user");
 /*
  * An upstream is asked for so many questions before the queue is looked at again.
  * Each takes the thread ten times as long as a mesh name, which may wait there.

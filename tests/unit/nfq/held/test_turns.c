@@ -48,20 +48,6 @@ one_users_come_in_order(void)
 	free(held);
 }
 
-/* Until they end, also those that were asked; of others none. */
-static void
-those_of_a_user_are_counted(void)
-{
-	begin();
-	for (unsigned int n = 0; n < 10; n++)
-		add(n, 1000);
-	CHECK(turns_held(&t, 1000) == 10 && turns_held(&t, 1001) == 0);
-	CHECK(next() == 0 && turns_held(&t, 1000) == 10);
-	turns_end(&t, &held[0]);
-	CHECK(turns_held(&t, 1000) == 9);
-	free(held);
-}
-
 /* A flood of one: each other one waits for one question of it. */
 static void
 users_take_turns(void)
@@ -84,7 +70,6 @@ int
 main(void)
 {
 	TEST(one_users_come_in_order);
-	TEST(those_of_a_user_are_counted);
 	TEST(users_take_turns);
 	return test_summary();
 }
