@@ -20,8 +20,8 @@ static void
 find_same(const struct engine *e, const struct forward_settings *old,
     bool same[static UPSTREAM_PLACES])
 {
-	memset(same, 0, UPSTREAM_PLACES * sizeof(*same));
-	same[ADDRESSED] = same[REMOVED] = true;
+	for (uint32_t slot = 0; slot < UPSTREAM_PLACES; slot++)
+		same[slot] = slot == ADDRESSED || slot == REMOVED;
 	for (uint32_t i = 0; i < old->upstreams; i++) {
 		const uint32_t slot = old->upstream[i].slot;
 

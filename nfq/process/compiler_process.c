@@ -193,15 +193,19 @@ static int
 leave_shared_memory(void)
 {
 	FILE *maps = fopen("/proc/self/maps", "re");
-	char line[1024], rights[5];
-	unsigned long from, to;
+	char line[1024];
 
 	if (maps == NULL)
 		return -errno;
-	while (fgets(line, sizeof(line), maps) != NULL)
-		if (sscanf(line, "%lx-%lx %4s", &from, &to, rights) == 3 &&
-		    rights[1] == 'w' && rights[3] == 's')
+	/* "7f0c1000-7f0c3000 rw-s ..." */
+	while (fgets(line, sizeof(line), maps) != NULL) {
+		char *end;
+		const unsigned long from = strtoul(line, &end, 16);
+		const unsigned long to = strtoul(end + (*end == '-'), &end, 16);
+
+		if (strncmp(end, " rw-s", 5) == 0)
 			(void)munmap((void *)from, to - from);
+	}
 	(void)fclose(maps);
 	return 0;
 }

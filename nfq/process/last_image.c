@@ -98,7 +98,7 @@ open_file(const struct config *config, struct stat *st, const char **why)
 int
 last_image_open(const struct config *config, int64_t *time, const char **why)
 {
-	struct stat st;
+	struct stat st = { 0 };
 	int file = open_file(config, &st, why), fd;
 
 	if (file < 0)
@@ -113,7 +113,7 @@ bool
 last_image_peek(const struct config *config, struct table_label *label)
 {
 	const char *why;
-	struct stat st, of_config;
+	struct stat st = { 0 }, of_config;
 	const int fd = open_file(config, &st, &why);
 	bool counts;
 

@@ -195,12 +195,13 @@ static enum stream_next
 fail(struct stream *s, struct stream_connection *c, enum extended_error error)
 {
 	struct stream_relay *r = c->relay;
-	struct stream_pending *p;
+	struct stream_pending *p, *next;
 
 	close_server(s, c);
 	if (c->raw)
 		return STREAM_CLOSE;
-	while ((p = TAILQ_FIRST(&r->asked.all)) != NULL) {
+	for (p = TAILQ_FIRST(&r->asked.all); p != NULL; p = next) {
+		next = TAILQ_NEXT(p, link);
 		if (stream_put_failure(s, c, &(struct stream_record){
 		    .question = stream_pending_message(p),
 		    .question_length = p->length - STREAM_PREFIX,

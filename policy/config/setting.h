@@ -69,12 +69,12 @@ struct config_option {
 	long long min, max;
 	config_read_value *read;
 	size_t offset, size;	/* size 0: checked, but not stored */
+	size_t negated;		/* of a list, whose items may begin with "!": these
+				 * are stored so many octets behind the others */
 	enum config_kind kind;
 	int items;		/* of a list, at most; 0: CONFIG_MAX_ITEMS */
 	unsigned char types;
 	bool list;
-	size_t negated;		/* of a list, whose items may begin with "!": these
-				 * are stored so many octets behind the others */
 	bool required;		/* a member that each item must have */
 	bool any_keys;		/* groups with keys that have no rows */
 	bool about_allows;	/* "about" names the allowed values */

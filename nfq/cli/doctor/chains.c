@@ -464,21 +464,23 @@ chains_check(struct findings *findings, const struct config *config,
     struct trace *trace, int error, const struct ask *asks, size_t count)
 {
 	struct check check = { .findings = findings, .config = config,
-	    .count = count, .ways = calloc(count + 1, sizeof(*check.ways)) };
+	    .count = count };
+	struct way *ways = calloc(count + 1, sizeof(*ways));
 
-	if (error == 0 && check.ways == NULL)
+	if (error == 0 && ways == NULL)
 		error = -ENOMEM;
 	if (trace == NULL || error < 0) {
 		findings_add(findings, FINDING_UNKNOWN, FINDING_OBSTACLE,
 		    error == -EPERM ? "Run nfdns doctor as root." : NULL,
 		    "what chains do to questions and answers cannot be traced: "
 		    "%s", strerror(-error));
-		free(check.ways);
+		free(ways);
 		return;
 	}
 	for (size_t i = 0; i < count; i++)
-		check.ways[i].ask = &asks[i];
+		ways[i].ask = &asks[i];
+	check.ways = ways;
 	check_ways(&check, read_events(&check, trace));
-	free(check.ways);
+	free(ways);
 	check_legacy(findings);
 }
