@@ -222,21 +222,21 @@ def circles(graph):
 def symbols(objects):
     """({symbol: file that defines it}, {file: symbols it uses}) of {file: object}."""
     defined, used = {}, collections.defaultdict(set)
-    for name, path in objects.items():
-        done = subprocess.run(["nm", "-P", str(path)], text=True, check=True,
-                              stdout=subprocess.PIPE)
-        for line in done.stdout.splitlines():
-            symbol, kind = line.split()[:2]
-            if kind == "U":
-                used[name].add(symbol)
-            elif kind in "TDBRC":
-                defined[symbol] = name
+    source = {str(path): name for name, path in objects.items()}
+    done = subprocess.run(["nm", "-A", "-P", *source], text=True, check=True,
+                          stdout=subprocess.PIPE)
+    for line in done.stdout.splitlines():
+        path, symbol, kind = line.split()[:3]
+        name = source[path.removesuffix(":")]
+        if kind == "U":
+            used[name].add(symbol)
+        elif kind in "TDBRC":
+            defined[symbol] = name
     return defined, used
 
-def calls(objects):
+def calls(defined, used):
     """{file: {file: names}}: what each takes from the others."""
-    defined, used = symbols(objects)
-    graph = {name: collections.defaultdict(set) for name in objects}
+    graph = collections.defaultdict(lambda: collections.defaultdict(set))
     for name, wanted in used.items():
         for symbol in wanted & defined.keys():
             if defined[symbol] != name:
@@ -259,7 +259,8 @@ def check(includes, objects):
     includes: {source or header: headers that it includes}; objects: {source:
     object file}."""
     faults, figures, between = [], [], collections.defaultdict(set)
-    called = calls(objects)
+    defined, used = symbols(objects)
+    called = calls(defined, used)
     uses = {name: {(header, "includes " + header) for header in headers}
             for name, headers in includes.items()}
     for name, others in called.items():
@@ -284,7 +285,6 @@ def check(includes, objects):
         for other, wanted in others.items():
             faults += [f"{name}: calls {symbol}, which {room_of(name)} may not"
                        for symbol in sorted(wanted & forbidden)]
-    defined, used = symbols(objects)
     for name, wanted in used.items():
         if room_of(name) in PURE:
             faults += [f"{name}: calls {symbol}; {room_of(name)} makes no system call"

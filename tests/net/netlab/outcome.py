@@ -24,15 +24,17 @@ def expect(condition, *words):
 
 
 def wait_until(condition, what, timeout=WAIT_S):
-    """For states that have no event to wait for; looks at short intervals."""
-    deadline = time.monotonic() + timeout
+    """For states that have no event to wait for; looks at short intervals, which grow:
+    most looks are a program of their own."""
+    begun = time.monotonic()
     while True:
         value = condition()
         if value:
             return value
-        if time.monotonic() > deadline:
+        waited = time.monotonic() - begun
+        if waited > timeout:
             raise Failure(f"{what}: not so after {timeout} s")
-        select.select([], [], [], 0.01)
+        select.select([], [], [], min(0.1, max(0.01, waited / 10)))
 
 
 def run(case):
