@@ -175,6 +175,8 @@ demo-feed-deps:
 # Each test prints "PASS|FAIL|SKIP name: ..." lines; tests/run adds them up.
 check: deps
 	$(Q)$(MAKE) --no-print-directory -j$(JOBS) WERROR=-Werror all unit-tests tools
+	$(call say,CC,with sanitizers)
+	$(Q)BUILD=$(BUILD) tests/fuzz/targets.py
 	$(Q)BUILD=$(BUILD) BUILT_WITH="$(CC) $(CFLAGS) -Werror" tests/run
 
 check-long: deps

@@ -1,8 +1,12 @@
+#!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The fuzz targets: how they are built and what seeds each begins with."""
+"""The fuzz targets: how they are built and what seeds each begins with.
+
+As a program: builds what several tests run under ASan and UBSan, before they begin."""
 import fcntl
 import hashlib
 import json
+import os
 import pathlib
 import re
 import subprocess
@@ -73,3 +77,17 @@ def make(build, compiler, sanitize, *goals, optimize="-O0 -g1"):
              f"CFLAGS={optimize} -fno-omit-frame-pointer", "HARDEN=", "HARDEN_LD=", "WARN=", *goals],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
             text=True, errors="replace")
+
+
+def make_sanitized(sanitizer):
+    """(where, how it went): the programs under TSan ("thread"), or ("address") under ASan and
+    UBSan, and with them the one that replays."""
+    build = shared.BUILD / f"sanitized-{sanitizer}"
+    goals = ["nfdnsd", "nfdns", "nfdns-tls"] + ["replay/replay"] * (sanitizer == "address")
+    kinds = "address,undefined" if sanitizer == "address" else sanitizer
+    return build, make(build, os.environ.get("CC", "gcc"), kinds, *(build / goal for goal in goals))
+
+
+if __name__ == "__main__":
+    done = make_sanitized("address")[1]
+    sys.exit(done.stdout if done.returncode != 0 else 0)

@@ -9,9 +9,8 @@ from netlab import *
 sys.path.insert(0, str(TOP / "tests/fuzz"))
 import targets  # noqa: E402
 
-BUILDS = {	# name of the build, what gcc calls it, what it is told at run time
-    "address": ("replay-asan", "address,undefined", "ASAN_OPTIONS", "detect_leaks=0"),
-    "thread": ("stress-tsan", "thread", "TSAN_OPTIONS", "halt_on_error=0"),
+TOLD = {	# what it is told at run time
+    "address": ("ASAN_OPTIONS", "detect_leaks=0"), "thread": ("TSAN_OPTIONS", "halt_on_error=0"),
 }
 REPORT = re.compile(r"ERROR: AddressSanitizer|runtime error:|WARNING: ThreadSanitizer|assert",
                     re.I)
@@ -19,10 +18,8 @@ REPORT = re.compile(r"ERROR: AddressSanitizer|runtime error:|WARNING: ThreadSani
 
 def programs(sanitizer):
     """Where they are; the environment tells them what to do from now on."""
-    directory, kinds, variable, value = BUILDS[sanitizer]
-    build = BUILD / directory
-    done = targets.make(build, os.environ.get("CC", "gcc"), kinds,
-                        *(f"{build}/{name}" for name in ("nfdnsd", "nfdns", "nfdns-tls")))
+    variable, value = TOLD[sanitizer]
+    build, done = targets.make_sanitized(sanitizer)
     expect(done.returncode == 0, "no build with the sanitizer:", done.stdout)
     os.environ[variable] = value
     return build
