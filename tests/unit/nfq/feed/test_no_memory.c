@@ -51,7 +51,7 @@ names(int last, bool descend)
 
 	for (int i = 100; i <= last; i++) {
 		uint8_t entry[64], value[32], *end = value, *at = entry;
-		char host[8];
+		char host[12];
 
 		(void)snprintf(host, sizeof(host), "%d",
 		    descend ? last + 100 - i : i);
