@@ -25,6 +25,9 @@
 # V=1 shows the commands.  CC, CFLAGS, LDFLAGS, BUILD are yours to set;
 # HARDEN=, WERROR= and SANITIZE= change what is added to them.
 
+# None of make's own rules is used; without them it has little to look through.
+MAKEFLAGS += -r
+
 CC	?= gcc
 PKG_CONFIG ?= pkg-config
 BUILD	?= build
