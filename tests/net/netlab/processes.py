@@ -50,11 +50,12 @@ def big_table(path, lines=1_000_000):
 
 def compiler_of(daemon):
     """The compiler of the reload that this begins, stopped once it is confined."""
-    supervisor, worker = daemon.process.pid, daemon.status()["worker_pid"]
+    supervisor = daemon.process.pid
+    before = children(supervisor)
     os.kill(supervisor, signal.SIGHUP)
 
     def confined():
-        for pid in children(supervisor) - {worker}:
+        for pid in children(supervisor) - before:
             with contextlib.suppress(OSError, AttributeError):
                 if int(field(pid, "Seccomp_filters")) > int(field(supervisor, "Seccomp_filters")):
                     return pid
