@@ -469,7 +469,7 @@ chains_check(struct findings *findings, const struct config *config,
 
 	if (error == 0 && ways == NULL)
 		error = -ENOMEM;
-	if (trace == NULL || error < 0) {
+	if (trace == NULL || ways == NULL || error < 0) {
 		findings_add(findings, FINDING_UNKNOWN, FINDING_OBSTACLE,
 		    error == -EPERM ? "Run nfdns doctor as root." : NULL,
 		    "what chains do to questions and answers cannot be traced: "
