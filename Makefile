@@ -187,7 +187,7 @@ check: deps
 
 check-long: deps
 	$(Q)$(MAKE) --no-print-directory -j$(JOBS) WERROR=-Werror all tools
-	$(Q)BUILD=$(BUILD) tests/run --long
+	$(Q)BUILD=$(BUILD) tests/run --long --jobs 4
 
 unit: unit-tests
 	$(Q)BUILD=$(BUILD) tests/run --only unit
