@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "nfq/ask/users.h"
 
-#include <stdbool.h>
 #include <xxhash.h>
 
 #define MASK	(2U * USERS_MAX - 1)
@@ -45,10 +44,9 @@ free_place(struct users *u, uint32_t hole)
 	for (uint32_t at = (hole + 1) & MASK; u->place[at].questions > 0;
 	    at = (at + 1) & MASK) {
 		const uint32_t home = home_of(u, u->place[at].uid);
-		const bool passed_hole = ((at - home) & MASK) >=
-		    ((at - hole) & MASK);
 
-		if (!passed_hole)
+		/* The hole is not between its home and its place. */
+		if (((at - home) & MASK) < ((at - hole) & MASK))
 			continue;
 		u->place[hole] = u->place[at];
 		hole = at;

@@ -11,7 +11,7 @@
 
 #define USERS_MAX	1024	/* questions of all of them */
 
-/* Open addressing, at most half full. */
+/* Open addressing, at most half full.  All zero but the seed: nobody has any. */
 struct users {
 	uint64_t seed;			/* unpredictable */
 	struct user_count {
@@ -20,6 +20,7 @@ struct users {
 	} place[2 * USERS_MAX];
 };
 
+/* How many questions the user has now. */
 uint32_t users_questions(const struct users *users, uid_t uid);
 
 /* One more question of the user; they are USERS_MAX at most. */
