@@ -3,7 +3,9 @@
 #ifndef NFDNS_RULES_EXPRESSIONS_H
 #define NFDNS_RULES_EXPRESSIONS_H
 
-#include <stdio.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #include <libnftnl/rule.h>
 
@@ -11,11 +13,22 @@
 #include "rules/ruleset.h"
 
 /*
- * The rule as the kernel is to have it, with table, chain and comment.  The
+ * The rule as the kernel is to have it, with table, chain, comment and, behind
+ * it, a digest of all this, by which expressions_are() knows it again.  The
  * caller frees it with nftnl_rule_free().  NULL: out of memory.
  */
 struct nftnl_rule *expressions_rule(const struct rule *rule,
     enum queue_form form);
+
+/*
+ * Whether a rule from the kernel was made from an equal one, in either form of a
+ * queue, by this process or by one before it.
+ */
+bool expressions_are(const struct rule *wanted, const struct nftnl_rule *there);
+
+/* FNV-1a: begins with EXPRESSIONS_DIGEST, goes on with what it returned. */
+#define EXPRESSIONS_DIGEST	UINT64_C(0xcbf29ce484222325)
+uint64_t expressions_digest(uint64_t digest, const void *octets, size_t size);
 
 /* The number by which nft(8) knows the type of a set's addresses. */
 uint32_t expressions_key_type(int family);
@@ -26,9 +39,6 @@ uint32_t expressions_stream_length(bool ipv4);
 
 /* The same for the set of users, of uid_t. */
 #define EXPRESSIONS_USER_TYPE	24
-
-/* The comment of a rule from the kernel; "" when it has none. */
-const char *expressions_comment(const struct nftnl_rule *rule);
 
 /*
  * What the counter of a rule from the kernel counts, and *packets, its value;

@@ -8,12 +8,12 @@
 #include <unistd.h>
 
 #include "rules/netlink/batch.h"
-#include "rules/compare.h"
 #include "rules/expressions.h"
 #include "rules/kernel.h"
 #include "rules/nft_message.h"
 #include "rules/netlink/netlink.h"
 #include "rules/netlink/nft_dump.h"
+#include "rules/snapshot.h"
 
 /* The number of the first set of connections in its batch. */
 #define STREAMS_ID (RULES_SETS + 1)
@@ -27,6 +27,7 @@ struct rules_kernel {
 	bool sets[RULES_SETS];
 	bool users[USER_BUDGETS];
 	uint64_t counted[RULES_COUNTERS];	/* by rules that were replaced */
+	struct snapshot snapshot;	/* behind the last change; maybe none */
 };
 
 int
@@ -102,12 +103,6 @@ explain(const struct batch_part *failed, int error, struct diag *diag)
 		    RULES_TABLE ": %s", rules_kernel_open_error(error));
 }
 
-struct netlink *
-rules_kernel_netlink(struct rules_kernel *kernel)
-{
-	return &kernel->netlink;
-}
-
 static void
 put_streams(struct batch *batch, const struct ruleset *set)
 {
@@ -154,13 +149,12 @@ next_of_chain(struct nftnl_rule_list_iter *iter, enum rules_chain chain)
 }
 
 /*
- * Whether a chain's rules are in the kernel as set wants them.  Chain "verdict"
- * must not be touched without need: a "ct zone set" that is destroyed drops
- * every packet that waits in any queue of the namespace (nft_ct_set_destroy()
- * in net/netfilter/nft_ct.c), a while after the batch.
+ * Chain "verdict" must not be touched without need: a "ct zone set" that is
+ * destroyed drops every packet that waits in any queue of the namespace
+ * (nft_ct_set_destroy() in net/netfilter/nft_ct.c), a while after the batch.
  */
-static bool
-has_rules(struct rules_kernel *kernel, const struct ruleset *set,
+bool
+rules_kernel_has_chain(struct rules_kernel *kernel, const struct ruleset *set,
     enum rules_chain chain)
 {
 	struct nftnl_rule_list *rules = NULL;
@@ -178,13 +172,25 @@ has_rules(struct rules_kernel *kernel, const struct ruleset *set,
 			continue;
 		there = next_of_chain(iter, chain);
 		equal = there != NULL &&
-		    compare_rule(&set->rules[i], there) == 0;
+		    expressions_are(&set->rules[i], there);
 	}
 	equal = equal && next_of_chain(iter, chain) == NULL;
 	if (iter != NULL)
 		nftnl_rule_list_iter_destroy(iter);
 	nftnl_rule_list_free(rules);
 	return equal;
+}
+
+static bool
+is_streams(const struct ruleset *set, const struct nftnl_set *there, bool ipv4)
+{
+	return there != NULL && nftnl_set_get_u32(there, NFTNL_SET_FLAGS) ==
+	    (NFT_SET_EVAL | NFT_SET_TIMEOUT) &&
+	    nftnl_set_get_u32(there, NFTNL_SET_KEY_LEN) ==
+	    expressions_stream_length(ipv4) &&
+	    nftnl_set_get_u32(there, NFTNL_SET_DESC_SIZE) == set->streams_max &&
+	    nftnl_set_get_u64(there, NFTNL_SET_TIMEOUT) ==
+	    RULES_STREAMS_S * 1000ULL;
 }
 
 /*
@@ -199,10 +205,9 @@ has_streams(struct rules_kernel *kernel, const struct ruleset *set)
 
 	if (nft_dump_read_sets(&kernel->netlink, &sets) != 0)
 		return false;
-	fit = compare_streams(set, nftnl_set_list_lookup_byname(sets,
-	    RULES_STREAMS4), true) &&
-	    compare_streams(set, nftnl_set_list_lookup_byname(sets,
-	    RULES_STREAMS6), false);
+	fit = is_streams(set, nftnl_set_list_lookup_byname(sets,
+	    RULES_STREAMS4), true) && is_streams(set,
+	    nftnl_set_list_lookup_byname(sets, RULES_STREAMS6), false);
 	nftnl_set_list_free(sets);
 	return fit;
 }
@@ -226,7 +231,7 @@ scope_of(struct rules_kernel *kernel, const struct ruleset *set)
 		scope.chains[chain] = ruleset_has_chain(set, chain) &&
 		    (chain == CHAIN_QUESTION ||
 		    (chain == CHAIN_STREAM && scope.streams) ||
-		    !has_rules(kernel, set, chain));
+		    !rules_kernel_has_chain(kernel, set, chain));
 	return scope;
 }
 
@@ -342,9 +347,9 @@ read_counters(struct rules_kernel *kernel, uint64_t packets[RULES_COUNTERS])
 static int
 learn_table(struct rules_kernel *kernel)
 {
-	struct nft_dump dump;
 	uint64_t counted[RULES_COUNTERS];
-	int rc = nft_dump_read(&kernel->netlink, &dump);
+	const struct snapshot *s = &kernel->snapshot;
+	int rc = snapshot_read(&kernel->snapshot, &kernel->netlink);
 
 	if (rc == -ENOENT)
 		return 0;
@@ -352,15 +357,14 @@ learn_table(struct rules_kernel *kernel)
 		return rc;
 	kernel->installed = true;
 	for (enum rules_chain chain = 0; chain < CHAINS; chain++)
-		kernel->chains[chain] = nftnl_chain_list_lookup_byname(
-		    dump.chains, rules_chain_form(chain)->name) != NULL;
+		kernel->chains[chain] = snapshot_has(s, SNAPSHOT_CHAIN,
+		    rules_chain_form(chain)->name);
 	for (size_t i = 0; i < RULES_SETS; i++)
-		kernel->sets[i] = nftnl_set_list_lookup_byname(dump.sets,
-		    rules_set_name((enum rules_set_id)i)) != NULL;
+		kernel->sets[i] = snapshot_has(s, SNAPSHOT_SET,
+		    rules_set_name((enum rules_set_id)i));
 	for (enum user_budget i = 0; i < USER_BUDGETS; i++)
-		kernel->users[i] = nftnl_set_list_lookup_byname(dump.sets,
-		    rules_users_name(i)) != NULL;
-	nft_dump_free(&dump);
+		kernel->users[i] = snapshot_has(s, SNAPSHOT_SET,
+		    rules_users_name(i));
 	/* What was counted so far was another's: modulo 2^64. */
 	if (read_counters(kernel, counted) == 0)
 		for (size_t i = 0; i < RULES_COUNTERS; i++)
@@ -417,6 +421,14 @@ keep_counters(struct rules_kernel *kernel, const struct install_scope *scope,
 	kernel->counted[COUNTER_SURPLUS] += counted[COUNTER_SURPLUS];
 }
 
+/* Behind each change; without it, what verify finds first is taken for it. */
+static void
+take_snapshot(struct rules_kernel *kernel)
+{
+	snapshot_free(&kernel->snapshot);
+	(void)!snapshot_read(&kernel->snapshot, &kernel->netlink);
+}
+
 int
 rules_kernel_install(struct rules_kernel *kernel, const struct ruleset *set,
     struct rules_features *features, struct diag *diag)
@@ -448,7 +460,48 @@ rules_kernel_install(struct rules_kernel *kernel, const struct ruleset *set,
 	for (enum user_budget i = 0; i < USER_BUDGETS; i++)
 		kernel->users[i] = ruleset_has_budget(set, i);
 	*features = kernel->features;
+	take_snapshot(kernel);
 	return 0;
+}
+
+int
+rules_kernel_verify(struct rules_kernel *kernel, enum rules_state *state,
+    struct diag *diag)
+{
+	struct snapshot now;
+	const int rc = snapshot_read(&now, &kernel->netlink);
+
+	*state = RULES_ABSENT;
+	if (rc == -ENOENT) {
+		diag_add(diag, DIAG_ERROR, NULL, 0, "table inet " RULES_TABLE
+		    " is not in the kernel: another program took it out");
+		return 0;
+	}
+	if (rc != 0)
+		return rc;
+	*state = RULES_EQUAL;
+	if (kernel->snapshot.count == 0) {
+		kernel->snapshot = now;
+		return 0;
+	}
+	if (!snapshot_equal(&kernel->snapshot, &now, diag))
+		*state = RULES_DIFFER;
+	snapshot_free(&now);
+	return 0;
+}
+
+int
+rules_kernel_present(struct rules_kernel *kernel, bool *present)
+{
+	_Alignas(struct nlmsghdr) char buffer[NETLINK_REQUEST_MAX];
+	struct nlmsghdr *message = netlink_request(&kernel->netlink, buffer,
+	    NFT_MSG_GETTABLE, NLM_F_ACK);
+	int rc;
+
+	mnl_attr_put_strz(message, NFTA_TABLE_NAME, RULES_TABLE);
+	rc = netlink_talk(&kernel->netlink, message, NULL, NULL);
+	*present = rc == 0;
+	return rc == -ENOENT ? 0 : rc;
 }
 
 int
@@ -462,6 +515,7 @@ rules_kernel_leave_zone(struct rules_kernel *kernel, const struct ruleset *set)
 	nft_message_first_rule(&batch, set, CHAIN_VERDICT);
 	rc = batch_send(&batch, &kernel->netlink, &failed);
 	batch_free(&batch);
+	take_snapshot(kernel);
 	return rc;
 }
 
@@ -529,5 +583,6 @@ rules_kernel_close(struct rules_kernel *kernel)
 	if (kernel == NULL)
 		return;
 	netlink_close(&kernel->netlink);
+	snapshot_free(&kernel->snapshot);
 	free(kernel);
 }

@@ -92,18 +92,24 @@ int rules_kernel_counters(struct rules_kernel *kernel,
 int rules_kernel_streams(struct rules_kernel *kernel, bool cheap,
     uint32_t counts[static 2]) __attribute__((warn_unused_result));
 
-/* Its socket, for verify.c. */
-struct netlink;
-struct netlink *rules_kernel_netlink(struct rules_kernel *kernel);
+/*
+ * Compares what the kernel has with what it had when the last change of ours was
+ * in.  0 and *state, with every difference as an error in diag, in words ("chain
+ * question: rule 3 \"bypass: user 998\" is missing"); or a negative errno: -EINTR
+ * when other programs change the rules all the time.
+ */
+int rules_kernel_verify(struct rules_kernel *kernel, enum rules_state *state,
+    struct diag *diag) __attribute__((warn_unused_result));
+
+/* Whether there is a table of that name, whoever put it in. */
+int rules_kernel_present(struct rules_kernel *kernel, bool *present)
+    __attribute__((warn_unused_result));
 
 /*
- * Compares the kernel with set; needs no ownership.  0 and *state, with every
- * difference as an error in diag, in words ("chain question: rule 3 is missing:
- * bypass: user 998"); or a negative errno: -EINTR when other programs change the
- * rules all the time.
+ * Whether the kernel's rules of a chain are those of set, put in by this process
+ * or by a predecessor.  False also if they cannot be read.
  */
-int rules_kernel_verify(struct rules_kernel *kernel, const struct ruleset *set,
-    enum rules_state *state, struct diag *diag)
-    __attribute__((warn_unused_result));
+bool rules_kernel_has_chain(struct rules_kernel *kernel,
+    const struct ruleset *set, enum rules_chain chain);
 
 #endif

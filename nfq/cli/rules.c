@@ -38,10 +38,9 @@ print(const struct ruleset *set)
 	return EXIT_ERROR;
 }
 
-/* As rules_kernel_verify(), but prints failures and returns -EIO. */
+/* As rules_kernel_present(), but prints failures and returns -EIO. */
 static int
-compare(const struct ruleset *set, enum rules_state *state,
-    struct diag *differences)
+look(bool *present)
 {
 	struct rules_kernel *kernel;
 	int rc = rules_kernel_open(&kernel);
@@ -50,16 +49,12 @@ compare(const struct ruleset *set, enum rules_state *state,
 		cli_error("rules: %s", rules_kernel_open_error(rc));
 		return -EIO;
 	}
-	rc = rules_kernel_verify(kernel, set, state, differences);
+	rc = rules_kernel_present(kernel, present);
 	rules_kernel_close(kernel);
 	if (rc == 0)
 		return 0;
-	if (rc == -EINTR)
-		cli_error("rules: another program keeps changing the rules of "
-		    "this kernel; try again");
-	else
-		cli_error("rules: cannot read the rules from the kernel: %s",
-		    rules_kernel_open_error(rc));
+	cli_error("rules: cannot read the rules from the kernel: %s",
+	    rules_kernel_open_error(rc));
 	return -EIO;
 }
 
@@ -67,17 +62,13 @@ compare(const struct ruleset *set, enum rules_state *state,
 static int
 verify_absent(void)
 {
-	const struct ruleset nothing = { .rules = NULL };
-	struct diag differences = DIAG_INIT;
-	enum rules_state state;
-	const int rc = compare(&nothing, &state, &differences);
+	bool present;
 
-	diag_free(&differences);
-	if (rc != 0)
+	if (look(&present) != 0)
 		return EXIT_ERROR;
-	(void)puts(state == RULES_ABSENT ? "table inet " RULES_TABLE " is not "
-	    "in the kernel: nfdnsd is not running here" : "table inet "
-	    RULES_TABLE " is in the kernel, but nfdnsd is not running here");
+	(void)puts(present ? "table inet " RULES_TABLE " is in the kernel, but "
+	    "nfdnsd is not running here" : "table inet " RULES_TABLE " is not "
+	    "in the kernel: nfdnsd is not running here");
 	return EXIT_DEGRADED;
 }
 
@@ -127,22 +118,18 @@ verify(const struct config *config, const struct ruleset *set)
 int
 cmd_rules_absent(const struct config *config, int argc, char **argv)
 {
-	const struct ruleset nothing = { .rules = NULL };
-	struct diag differences = DIAG_INIT;
-	enum rules_state state;
-	int rc = compare(&nothing, &state, &differences);
+	bool present;
 
 	(void)config;
 	(void)argc;
 	(void)argv;
-	diag_free(&differences);
-	if (rc != 0)
+	if (look(&present) != 0)
 		return EXIT_ERROR;
-	if (state != RULES_ABSENT)
+	if (present)
 		cli_error("rules: table inet " RULES_TABLE " is in the kernel; "
 		    "if nfdnsd does not run, remove it with \"nft delete table "
 		    "inet " RULES_TABLE "\"");
-	return state == RULES_ABSENT ? EXIT_OK : EXIT_DEGRADED;
+	return present ? EXIT_DEGRADED : EXIT_OK;
 }
 
 int

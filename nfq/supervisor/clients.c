@@ -323,8 +323,7 @@ static int
 verify(struct supervisor *s, enum rules_state *state, struct diag *differences)
 {
 	enum rules_state routes = RULES_EQUAL;
-	int error = rules_kernel_verify(s->kernel, &s->set, state,
-	    differences);
+	int error = rules_kernel_verify(s->kernel, state, differences);
 
 	if (error == 0 && s->config->capture.tcp && *state != RULES_ABSENT)
 		error = routes_verify(s->config, &routes, differences);

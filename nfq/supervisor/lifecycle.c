@@ -399,18 +399,6 @@ empty_queues(struct supervisor *s)
 	}
 }
 
-/* Whether the predecessor's config may have had another zone. */
-static bool
-has_other_rules(const struct supervisor *s)
-{
-	struct diag diag = DIAG_INIT;
-	enum rules_state state;
-	int error = rules_kernel_verify(s->kernel, &s->set, &state, &diag);
-
-	diag_free(&diag);
-	return error != 0 || state != RULES_EQUAL;
-}
-
 /*
  * The canary tests the way before any user's question takes it.  With a
  * predecessor, users' questions are queued already, so the full rules come
@@ -422,7 +410,9 @@ put_rules(struct supervisor *s, struct diag *diag)
 	int error;
 
 	if (s->has_rules) {
-		error = zone_install(s, has_other_rules(s), diag);
+		/* The predecessor's config may have had another zone. */
+		error = zone_install(s, !rules_kernel_has_chain(s->kernel,
+		    &s->set, CHAIN_VERDICT), diag);
 		if (error == 0) {
 			empty_queues(s);
 			error = canary_ask(s->config, CANARY_MS, diag);

@@ -141,15 +141,14 @@ monitor_metrics_tick(struct supervisor *s, monotime_t now)
 	m->written = m->written || error == 0;
 }
 
-/* Compares the kernel's rules with the intended ones. */
-
+/* Compares the kernel's rules with those put in. */
 static void
 check_rules(struct supervisor *s)
 {
 	struct monitor_rules *m = &s->monitor.rules;
 	struct diag diag = DIAG_INIT;
 	enum rules_state state;
-	int error = rules_kernel_verify(s->kernel, &s->set, &state, &diag);
+	int error = rules_kernel_verify(s->kernel, &state, &diag);
 	bool differs = error == 0 && state == RULES_DIFFER;
 
 	if (error == 0 && state == RULES_ABSENT) {

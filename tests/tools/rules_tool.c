@@ -7,11 +7,12 @@
  *   counter			-> "ok PACKETS"
  *   streams			-> "ok IPV4 IPV6", connections in the sets
  *   remove			-> "ok"
- *   verify FILE		-> "ok"
+ *   verify			-> "ok": all is as it was put in
  *   fork			-> "ok", after a child has closed its copy
  *   print FILE			-> the text, then "ok"
  *   without NAME		-> "ok": from now on the kernel seems to lack the
- *				   expression of that name
+ *				   expression of that name; "owner": the table is
+ *				   everybody's
  *
  * or "error ERRNO", after lines "- TEXT" with what diag has to say.
  */
@@ -35,6 +36,15 @@
 /* What the kernel is made to lack; "" where the list ends. */
 static char lacking[4][16];
 
+static int
+disown(const struct nlattr *attribute, void *data)
+{
+	(void)data;
+	if (mnl_attr_get_type(attribute) == NFTA_TABLE_FLAGS)
+		memset(mnl_attr_get_payload(attribute), 0, sizeof(uint32_t));
+	return MNL_CB_OK;
+}
+
 /*
  * Spoils what is lacking in a message on its way, so that a real kernel answers
  * it as one would that never had it: an expression that none has.
@@ -49,6 +59,10 @@ spoil(struct nlmsghdr *message, const char *what)
 	char wanted[64];
 	size_t size = sizeof(name) + strlen(what) + 1;
 
+	if ((message->nlmsg_type & 0xff) == NFT_MSG_NEWTABLE &&
+	    strcmp(what, "owner") == 0)
+		(void)mnl_attr_parse(message, sizeof(struct nfgenmsg), disown,
+		    NULL);
 	if ((message->nlmsg_type & 0xff) != NFT_MSG_NEWRULE)
 		return;
 	memcpy(wanted, &name, sizeof(name));
@@ -107,11 +121,10 @@ reply(int rc, struct diag *diag)
 
 /* What differs is an error of the order: ENOENT or ENOTUNIQ. */
 static int
-verify(struct rules_kernel *kernel, const struct ruleset *set,
-    struct diag *diag)
+verify(struct rules_kernel *kernel, struct diag *diag)
 {
 	enum rules_state state;
-	int rc = rules_kernel_verify(kernel, set, &state, diag);
+	int rc = rules_kernel_verify(kernel, &state, diag);
 
 	if (rc != 0 || state == RULES_EQUAL)
 		return rc;
@@ -135,8 +148,6 @@ with_rules(struct rules_kernel *kernel, const char *order, const char *file,
 	ruleset_listen_at(&set, (const uint16_t[2]){ 5300, 5300 });
 	if (strcmp(order, "print") == 0)
 		rc = ruleset_print(&set, stdout);
-	else if (strcmp(order, "verify") == 0)
-		rc = verify(kernel, &set, diag);
 	else
 		rc = rules_kernel_install(kernel, &set, &features, diag);
 	if (rc == 0 && strcmp(order, "install") == 0)
@@ -179,6 +190,8 @@ obey(struct rules_kernel *kernel, const char *line)
 			reply(rc, &diag);
 	} else if (strcmp(line, "fork\n") == 0) {
 		reply(close_in_child(kernel), &diag);
+	} else if (strcmp(line, "verify\n") == 0) {
+		reply(verify(kernel, &diag), &diag);
 	} else if (sscanf(line, "without %15s", stage) == 1) {
 		reply(lack(stage), &diag);
 	} else if (strncmp(line, "streams", 7) == 0) {

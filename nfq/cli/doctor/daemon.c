@@ -292,25 +292,21 @@ daemon_check_status(struct findings *findings, const char *run_dir,
 static void
 check_presence(struct findings *findings, bool runs)
 {
-	const struct ruleset nothing = { .rules = NULL };
-	struct diag differences = DIAG_INIT;
-	enum rules_state state = RULES_ABSENT;
 	struct rules_kernel *kernel;
+	bool present = false;
 	int error = rules_kernel_open(&kernel);
 
 	if (error == 0) {
-		error = rules_kernel_verify(kernel, &nothing, &state,
-		    &differences);
+		error = rules_kernel_present(kernel, &present);
 		rules_kernel_close(kernel);
 	}
-	diag_free(&differences);
 	if (error == -EPERM)
 		findings_add(findings, FINDING_UNKNOWN, "rules", AS_ROOT,
 		    "the kernel shows its rules only to root");
 	else if (error < 0)
 		findings_add(findings, FINDING_BAD, "rules", NULL, "%s",
 		    rules_kernel_open_error(error));
-	else if (state == RULES_ABSENT)
+	else if (!present)
 		findings_add(findings, FINDING_BAD, "rules", "If nfdnsd runs, "
 		    "nfdns reload puts them back; else start it.  Without "
 		    "them all questions go to the nameservers.",

@@ -57,11 +57,10 @@ rules_kernel_install(struct rules_kernel *k, const struct ruleset *set,
 
 /* Nobody asks at the control socket. */
 int
-rules_kernel_verify(struct rules_kernel *k, const struct ruleset *set,
-    enum rules_state *state, struct diag *diag)
+rules_kernel_verify(struct rules_kernel *k, enum rules_state *state,
+    struct diag *diag)
 {
 	(void)k;
-	(void)set;
 	(void)state;
 	(void)diag;
 	return -EPERM;
