@@ -7,11 +7,11 @@
  * link to a directory (as "..data" in mounted volumes) is seen like any other
  * change.
  */
-#include "nfq/supervisor/watch.h"
-
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,8 +21,101 @@
 #include <sys/stat.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
+#include <xxhash.h>
 
-#include "nfq/process/file_stamp.h"
+#include "nfq/supervisor/watch.h"
+
+/* Identity and state of a file, to tell whether it was replaced or changed. */
+
+/* Compared and hashed as octets, so padding is zero. */
+struct file_stamp {
+	dev_t device;
+	ino_t inode;
+	off_t size;
+	struct timespec modified, changed;
+	uint64_t files;			/* of a directory: a hash of its files */
+};
+/* More than a directory source may have (source_directory.h). */
+#define MAX_FILES	1024
+
+/* Of a file that fstat(2) has told of, and which is no directory. */
+static struct file_stamp
+file_stamp_of_stat(const struct stat *st)
+{
+	struct file_stamp stamp;
+
+	memset(&stamp, 0, sizeof(stamp));
+	stamp.device = st->st_dev;
+	stamp.inode = st->st_ino;
+	stamp.size = st->st_size;
+	stamp.modified = st->st_mtim;
+	stamp.changed = st->st_ctim;
+	return stamp;
+}
+
+/* 0 for a dangling link. */
+static uint64_t
+hash_file(DIR *directory, const char *name)
+{
+	struct file_stamp stamp;
+	struct stat st;
+
+	if (fstatat(dirfd(directory), name, &st, 0) != 0)
+		return 0;
+	stamp = file_stamp_of_stat(&st);
+	return XXH3_64bits_withSeed(&stamp, sizeof(stamp),
+	    XXH3_64bits(name, strlen(name)));
+}
+
+/* Independent of the order in which readdir(3) returns them. */
+static uint64_t
+hash_files(const char *path)
+{
+	DIR *directory = opendir(path);
+	const struct dirent *entry;
+	uint64_t hash = 0;
+	unsigned int count = 0;
+
+	if (directory == NULL)
+		return 0;
+	while (count < MAX_FILES && (entry = readdir(directory)) != NULL) {
+		if (entry->d_name[0] == '.')
+			continue;
+		hash += hash_file(directory, entry->d_name);
+		count++;
+	}
+	(void)closedir(directory);
+	return hash + count;
+}
+
+/*
+ * Follows symbolic links.  All zero if there is no file.  The stamp of a
+ * directory is that of its files; names that begin with '.' are ignored, and of
+ * very many files only some are read.
+ */
+static struct file_stamp
+file_stamp_of(const char *path)
+{
+	struct file_stamp stamp;
+	struct stat st;
+
+	memset(&stamp, 0, sizeof(stamp));
+	if (stat(path, &st) != 0)
+		return stamp;
+	if (!S_ISDIR(st.st_mode))
+		return file_stamp_of_stat(&st);
+	/* Without the directory's times: hidden files change them, too. */
+	stamp.device = st.st_dev;
+	stamp.inode = st.st_ino;
+	stamp.files = hash_files(path);
+	return stamp;
+}
+
+static bool
+file_stamp_equal(const struct file_stamp *a, const struct file_stamp *b)
+{
+	return memcmp(a, b, sizeof(*a)) == 0;
+}
 
 /* Interval of looks for a directory that does not exist. */
 #define RETRY_MS	1000

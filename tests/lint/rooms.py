@@ -50,7 +50,7 @@ ROOMS = {
     "rules": "rules/netlink policy/config resolver/dns resolver/text",
 
     "nfq/queue": "resolver/clock",
-    "nfq/tls": "resolver/fds resolver/dns nfq/process",
+    "nfq/tls": "resolver/fds resolver/dns resolver/text nfq/process",
     "nfq/packet": "resolver/clock resolver/checksum resolver/version resolver/dns resolver/image resolver/answer"
                   " policy/decide policy/match policy/rule policy/config",
     "nfq/process": "resolver/clock resolver/fds resolver/replace resolver/dns resolver/text resolver/image resolver/sources"
