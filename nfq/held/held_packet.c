@@ -39,6 +39,7 @@ held_packet_deny(struct held_packet *h, const struct answering_thread *thread,
 {
 	const struct answer_source source =
 	    generation_source(thread->generation);
+	const struct reply_room room = reply_room_of_packet(reply);
 
 	i->policy = generation_policy(thread->generation);
 	if (i->policy == NULL)
@@ -52,7 +53,7 @@ held_packet_deny(struct held_packet *h, const struct answering_thread *thread,
 	    i->packet.payload_length);
 	i->decision = h->decision;
 	i->found = (struct policy_found){ .would = RULE_NOTHING };
-	if (!intercept_judge(i, &source, answer, reply))
+	if (!intercept_judge(i, &source, answer, &room))
 		return false;
 	h->decision = i->decision;
 	h->note = intercept_note_again(i, &h->note);

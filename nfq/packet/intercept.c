@@ -244,21 +244,25 @@ make_plan(const struct interception *out, const struct facts *facts,
 	};
 }
 
-/* Writes the answer to its place in reply, then the headers before it. */
+/* Writes the answer to its place, then the headers before it. */
 static void
 act(struct interception *out, const struct facts *facts, uint32_t rotation,
-    uint8_t reply[static INTERCEPT_REPLY_MAX])
+    const struct reply_room *room)
 {
 	struct answer_plan plan = make_plan(out, facts, rotation);
-	uint8_t *answer = reply + packet_reply_offset(&out->packet);
+	uint8_t *answer = room->octets;
 
 	if (__builtin_expect(out->decision.rule != 0, 0))
 		add_error(out, &plan);
-	out->answer_length = answer_build(&plan, answer, ANSWER_UDP_MAX,
+	plan.stream = room->stream;
+	if (!room->stream)
+		answer += packet_reply_offset(&out->packet);
+	out->answer_length = answer_build(&plan, answer, room->size,
 	    &out->summary);
 	out->answer = answer;
-	out->reply_length = packet_reply(&out->packet, reply,
-	    out->answer_length);
+	if (!room->stream)
+		out->reply_length = packet_reply(&out->packet, room->octets,
+		    out->answer_length);
 }
 
 static void
@@ -371,6 +375,14 @@ intercept_parse(struct interception *out, const uint8_t *octets, size_t length,
 }
 
 void
+intercept_message(struct interception *out, const uint8_t *octets,
+    size_t length)
+{
+	out->form = PACKET_OK;
+	question_parse(&out->question, octets, length);
+}
+
+void
 intercept_untaken(struct interception *out)
 {
 	out->form = PACKET_UNTAKEN;
@@ -395,23 +407,45 @@ decide_packet(const struct interception *out, const struct answer_source *source
 	    REASON_MALFORMED, could_deny(out, source));
 }
 
+/* What is decided for one of whom too little is known, or that cannot be answered. */
+static void __attribute__((noinline))
+restrict_to(struct interception *out)
+{
+	struct decision *d = &out->decision;
+
+	if (out->unowned && out->form != PACKET_STREAM && out->policy != NULL &&
+	    rules_could_deny(out->policy->rules, NULL))
+		*d = (struct decision){ .verdict = VERDICT_DROP,
+			.reason = REASON_UNJUDGED };
+	else if (!out->unanswerable || d->verdict == VERDICT_PASS ||
+	    d->verdict == VERDICT_DROP)
+		return;
+	else if (d->reason == REASON_POLICY || d->reason == REASON_RATE)
+		d->verdict = VERDICT_DROP;
+	else
+		*d = (struct decision){ .verdict = VERDICT_PASS,
+			.reason = REASON_UNANSWERABLE };
+}
+
 void
 intercept_answer(struct interception *out, const struct answer_source *source,
-    uint32_t rotation, uint8_t reply[static INTERCEPT_REPLY_MAX])
+    uint32_t rotation, const struct reply_room *room)
 {
 	struct facts facts;
 
 	begin(out);
-	if (out->form != PACKET_OK) {
+	if (out->form != PACKET_OK)
 		out->decision = decide_packet(out, source);
-		return;
+	else {
+		gather(out, source, &facts);
+		out->decision = decide(&facts);
+		if (out->forward != NULL && !room->stream)
+			forward(out, &facts);
 	}
-	gather(out, source, &facts);
-	out->decision = decide(&facts);
-	if (out->forward != NULL)
-		forward(out, &facts);
+	if (__builtin_expect(out->unowned || out->unanswerable, 0))
+		restrict_to(out);
 	if (is_answered(out))
-		act(out, &facts, rotation, reply);
+		act(out, &facts, rotation, room);
 }
 
 /* Of another decision instead: what answer_build() needs besides it. */
@@ -426,41 +460,6 @@ begin_again(struct interception *out, const struct answer_source *source)
 		.loaded = source->loaded };
 }
 
-static void
-unanswer(struct interception *out, enum verdict verdict)
-{
-	out->decision.verdict = verdict;
-	out->answer = NULL;
-	out->answer_length = 0;
-	out->reply_length = 0;
-}
-
-bool
-intercept_drop_unowned(struct interception *out)
-{
-	if (out->policy == NULL ||
-	    !rules_could_deny(out->policy->rules, NULL))
-		return false;
-	out->decision = (struct decision){ .reason = REASON_UNJUDGED };
-	unanswer(out, VERDICT_DROP);
-	return true;
-}
-
-void
-intercept_only_judge(struct interception *out)
-{
-	struct decision *d = &out->decision;
-
-	if (d->verdict == VERDICT_PASS || d->verdict == VERDICT_DROP)
-		return;
-	if (d->reason == REASON_POLICY || d->reason == REASON_RATE) {
-		unanswer(out, VERDICT_DROP);
-		return;
-	}
-	*d = (struct decision){ .reason = REASON_UNANSWERABLE };
-	unanswer(out, VERDICT_PASS);
-}
-
 bool
 intercept_chain(struct interception *out, const struct answer_source *source,
     uint8_t *buf, size_t size)
@@ -469,7 +468,6 @@ intercept_chain(struct interception *out, const struct answer_source *source,
 	const struct policy_source again = { .rules = policy != NULL ?
 	    policy->rules : NULL };
 	const struct policy_found found = out->found;
-	struct answer_plan plan;
 	struct facts facts;
 
 	/* The lookup once more; the rules have counted the question already. */
@@ -478,12 +476,7 @@ intercept_chain(struct interception *out, const struct answer_source *source,
 	out->policy = policy;
 	if (out->judged)
 		out->found = found;
-	plan = make_plan(out, &facts, 0);
-	if (out->decision.rule != 0)
-		add_error(out, &plan);
-	plan.stream = true;
-	out->answer_length = answer_build(&plan, buf, size, &out->summary);
-	out->answer = buf;
+	act(out, &facts, 0, &(struct reply_room){ buf, size, true });
 	return !out->summary.truncated;
 }
 
@@ -492,52 +485,17 @@ intercept(struct interception *out, const struct answer_source *source,
     const uint8_t *octets, size_t length, size_t whole_length,
     uint32_t rotation, uint8_t reply[static INTERCEPT_REPLY_MAX])
 {
+	struct reply_room room;
+
 	out->asker.uid = (uid_t)-1;
 	out->asker.gid = (gid_t)-1;
 	out->asker.device = 0;
 	out->asker.now = MONOTIME_NEVER;
 	out->forward = NULL;
+	out->unanswerable = out->unowned = false;
 	parse(out, octets, length, whole_length);
-	intercept_answer(out, source, rotation, reply);
-}
-
-void
-intercept_stream(struct interception *out, const struct answer_source *source,
-    const uint8_t *message, size_t length, uint32_t rotation, uint8_t *answer,
-    size_t size)
-{
-	struct answer_plan plan;
-	struct facts facts;
-
-	begin(out);
-	question_parse(&out->question, message, length);
-	gather(out, source, &facts);
-	out->decision = decide(&facts);
-	if (!is_answered(out))
-		return;
-	plan = make_plan(out, &facts, rotation);
-	if (out->decision.rule != 0)
-		add_error(out, &plan);
-	plan.stream = true;
-	out->answer_length = answer_build(&plan, answer, size, &out->summary);
-	out->answer = answer;
-}
-
-/* Writes what was decided instead. */
-static void
-act_stream(struct interception *out, const struct facts *facts,
-    uint8_t *answer, size_t size)
-{
-	struct answer_plan plan;
-
-	if (!is_answered(out))
-		return;
-	plan = make_plan(out, facts, 0);
-	if (out->decision.rule != 0)
-		add_error(out, &plan);
-	plan.stream = true;
-	out->answer_length = answer_build(&plan, answer, size, &out->summary);
-	out->answer = answer;
+	room = reply_room_of_packet(reply);
+	intercept_answer(out, source, rotation, &room);
 }
 
 /* Rules that deny a name of the answer.  False: there is none. */
@@ -577,29 +535,14 @@ is_denied(struct interception *out, const struct answer_source *source,
 
 bool
 intercept_judge(struct interception *out, const struct answer_source *source,
-    const struct policy_answer *given,
-    uint8_t reply[static INTERCEPT_REPLY_MAX])
+    const struct policy_answer *given, const struct reply_room *room)
 {
 	struct facts facts;
 
 	if (!is_denied(out, source, given, &facts))
 		return false;
 	if (is_answered(out))
-		act(out, &facts, 0, reply);
-	out->decision.reason = REASON_FORWARD_DENIED;
-	return true;
-}
-
-bool
-intercept_judge_stream(struct interception *out,
-    const struct answer_source *source, const struct policy_answer *given,
-    uint8_t *answer, size_t size)
-{
-	struct facts facts;
-
-	if (!is_denied(out, source, given, &facts))
-		return false;
-	act_stream(out, &facts, answer, size);
+		act(out, &facts, 0, room);
 	out->decision.reason = REASON_FORWARD_DENIED;
 	return true;
 }

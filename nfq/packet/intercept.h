@@ -35,6 +35,22 @@
 #define INTERCEPT_VERSION_NAME "version.nfdns."
 
 /*
+ * Where an answer is written: a message of a stream, or a packet, with headers
+ * before its message.
+ */
+struct reply_room {
+	uint8_t *octets;
+	size_t size;			/* that the message may have */
+	bool stream;
+};
+
+static inline struct reply_room
+reply_room_of_packet(uint8_t reply[static INTERCEPT_REPLY_MAX])
+{
+	return (struct reply_room){ reply, ANSWER_UDP_MAX, false };
+}
+
+/*
  * Everything about one packet after interception.  Views borrow from the
  * packet, the table and the reply buffer.  A member whose comment has a
  * condition is not initialised unless the condition holds: the struct is too
@@ -65,9 +81,14 @@ struct interception {
 					 * when the reason is FORWARD or
 					 * FORWARD_FULL */
 	/*
-	 * The caller sets it always.  NULL: there are no rules.
+	 * The caller sets these three always.  Without rules, policy is NULL.  An
+	 * unanswerable one, such as to a group of hosts, can be given no answer: it
+	 * is dropped if a rule denies it, and passes else.  One that is unowned, of
+	 * a user who is not known any more, is dropped if a rule could deny anybody
+	 * something.
 	 */
 	const struct policy_source *policy;
+	bool unanswerable, unowned;
 	bool judged;			/* by the policy: found is set */
 	struct policy_found found;
 	struct packet packet;		/* as far as packet.h says */
@@ -83,6 +104,13 @@ struct interception {
  */
 void intercept_parse(struct interception *out, const uint8_t *octets,
     size_t length, size_t whole_length);
+
+/*
+ * The same for a message that came over TCP.  The caller has set out->asker, whole,
+ * and out->forward, which is not looked at: who has the stream forwards.
+ */
+void intercept_message(struct interception *out, const uint8_t *octets,
+    size_t length);
 
 /* Behind intercept_parse(): the same of a connection (STREAM) that nobody takes. */
 void intercept_untaken(struct interception *out);
@@ -100,7 +128,7 @@ void intercept_fetch(const struct interception *in, const struct table *table,
  */
 void intercept_answer(struct interception *out,
     const struct answer_source *source, uint32_t rotation,
-    uint8_t reply[static INTERCEPT_REPLY_MAX]);
+    const struct reply_room *room);
 
 /* What the policy says for the audit. */
 struct policy_note intercept_note(const struct interception *in);
@@ -111,19 +139,6 @@ struct policy_note intercept_note_again(const struct interception *in,
 
 /* Whether to record the question, if its decision alone says "usual". */
 bool intercept_is_recorded(const struct interception *in, bool usual);
-
-/*
- * Instead of what intercept_answer() has decided, for a packet to which no answer
- * can be given: it is dropped if a rule denies it.  Else it passes.
- */
-void intercept_only_judge(struct interception *out);
-
-/*
- * Instead of what intercept_answer() or intercept_stream() has decided, where the
- * user is not known: it is dropped if a rule could deny anybody something.  False:
- * none could, and nothing has changed.
- */
-bool intercept_drop_unowned(struct interception *out);
 
 /*
  * For a packet with the decision REASON_CHASE: writes the chain of CNAMEs, as a
@@ -142,31 +157,17 @@ void intercept(struct interception *out, const struct answer_source *source,
     uint32_t rotation, uint8_t reply[static INTERCEPT_REPLY_MAX]);
 
 /*
- * The same for a message that came over TCP.  The caller has set out->asker and
- * out->forward; form, packet and reply_length have no meaning.  Writes the answer
- * to "answer", of size octets; more than INTERCEPT_STREAM_MAX are never used.
- */
-void intercept_stream(struct interception *out,
-    const struct answer_source *source, const uint8_t *message, size_t length,
-    uint32_t rotation, uint8_t *answer, size_t size);
-
-/*
  * For an answer that is not the table's, before the client gets it: fresh, kept, of
  * an upstream or of a nameserver that was asked for a chain's end.  Asker, policy,
- * packet, question and decision are those of intercept_answer() for the packet; of
+ * packet, question and decision are those of intercept_answer(); of
  * "found", nothing but what may be noted need be set.  True: a rule denies a name
  * of the answer, or nobody can read its names; decision, found and reply are the
  * rule's then, for this asker, and intercept_note() says which name.  False: the
  * answer is the client's; answer and reply lengths are 0, nothing else has changed.
- * "given" may lie in "reply".
+ * "given" may lie in the room.
  */
 bool intercept_judge(struct interception *out,
     const struct answer_source *source, const struct policy_answer *given,
-    uint8_t reply[static INTERCEPT_REPLY_MAX]);
-
-/* The same over TCP: the answer is written to "answer", of size octets. */
-bool intercept_judge_stream(struct interception *out,
-    const struct answer_source *source, const struct policy_answer *given,
-    uint8_t *answer, size_t size);
+    const struct reply_room *room);
 
 #endif

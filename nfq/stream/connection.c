@@ -58,27 +58,26 @@ decide_message(struct stream *s, const struct stream_connection *c,
 	const struct policy_source *policy = generation_policy(generation);
 	const struct policy_source again = { .rules = policy != NULL ?
 	    policy->rules : NULL };
-	uint8_t *answer = room + STREAM_PREFIX;
-	const size_t size = STREAM_MESSAGE_MAX - STREAM_OPTIONS_ROOM;
+	struct reply_room answer = { room + STREAM_PREFIX,
+		STREAM_MESSAGE_MAX - STREAM_OPTIONS_ROOM, true };
 	int domain;
 
 	i->question.edns.present = false;
 	i->asker = stream_asker(s, c);
 	i->forward = &generation->settings.forward;
 	i->policy = policy != NULL && c->decided ? &again : policy;
-	intercept_stream(i, &source, message->octets, message->length,
-	    s->thread.rotation++, answer, size);
+	i->unanswerable = false;
+	/* Its first packet's sender was forgotten: senders.h. */
+	i->unowned = c->sender.uid == (uid_t)-1;
+	intercept_message(i, message->octets, message->length);
+	intercept_answer(i, &source, s->thread.rotation++, &answer);
 	if (i->answer_length > 0 && i->summary.truncated) {
 		/* The same once more: it takes no second token. */
 		i->policy = policy != NULL ? &again : NULL;
-		intercept_stream(i, &source, message->octets, message->length,
-		    s->thread.rotation, answer,
-		    stream_answer_room(&i->question.edns));
+		answer.size = stream_answer_room(&i->question.edns);
+		intercept_answer(i, &source, s->thread.rotation, &answer);
 	}
 	i->policy = policy;
-	/* Its first packet's sender was forgotten: senders.h. */
-	if (c->sender.uid == (uid_t)-1)
-		(void)intercept_drop_unowned(i);
 	domain = domain_of(s, i);
 	i->domain = domain >= 0 ? (uint32_t)domain : 0;
 	return domain >= 0 || is_chain(i);

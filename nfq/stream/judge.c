@@ -4,7 +4,7 @@
 #include "nfq/stream/parts.h"
 #include "resolver/dns/wire.h"
 
-/* The question once more, as it was taken: intercept_judge_stream(). */
+/* The question once more, as it was taken: intercept_judge(). */
 static bool
 begin(const struct stream *s, const struct stream_connection *c,
     const struct stream_asked *asked, struct interception *i)
@@ -37,8 +37,9 @@ stream_deny(struct stream *s, struct stream_connection *c,
 	*next = stream_reserve(s, c, STREAM_FRAME_MAX, &room);
 	if (*next == STREAM_CLOSE)
 		return false;
-	if (!intercept_judge_stream(&i, &source, answer,
-	    room + STREAM_PREFIX, STREAM_MESSAGE_MAX - STREAM_OPTIONS_ROOM))
+	if (!intercept_judge(&i, &source, answer, &(struct reply_room){
+	    room + STREAM_PREFIX, STREAM_MESSAGE_MAX - STREAM_OPTIONS_ROOM,
+	    true }))
 		return false;
 	if (i.answer_length > 0)
 		i.answer_length = stream_put_answer(s, room, i.answer_length,

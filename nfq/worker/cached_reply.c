@@ -10,6 +10,7 @@ cached_reply(struct interception *i, const struct answer_source *source,
     struct cache *cache, uint8_t reply[static INTERCEPT_REPLY_MAX],
     bool *absent)
 {
+	const struct reply_room room = reply_room_of_packet(reply);
 	const uint16_t rule = i->decision.rule;
 	struct cached_ask ask;
 	size_t offset, length;
@@ -29,7 +30,7 @@ cached_reply(struct interception *i, const struct answer_source *source,
 	if (length == 0)
 		return -1;
 	if (intercept_judge(i, source, &(struct policy_answer){
-	    reply + offset, length, 0 }, reply))
+	    reply + offset, length, 0 }, &room))
 		return (int)ask.domain;
 	i->answer = reply + offset;
 	i->answer_length = length;

@@ -139,21 +139,6 @@ pass(struct queue_thread *q, uint32_t id)
 		queue_release_one(q->queue.reader, id);
 }
 
-/*
- * What the marks of ruleset.h say, where a rule could deny: no answer can be
- * given, or the packet has come again without its user.
- */
-static void __attribute__((noinline))
-judge_odd(const struct queue_thread *q, const struct queue_packet *p,
-    struct interception *i)
-{
-	if (p->uid == (uid_t)-1 && i->form != PACKET_STREAM &&
-	    intercept_drop_unowned(i))
-		return;
-	if ((p->mark & q->mark_mask) == q->mark_unanswerable)
-		intercept_only_judge(i);
-}
-
 /* What is no DNS packet is told only if it is dropped, and has addresses. */
 static bool
 is_told(const struct interception *i)
@@ -171,18 +156,16 @@ count_hit(struct queue_thread *q, int domain)
 
 /* *absent: its answer is in no cache. */
 static void
-decide_packet(struct queue_thread *q, const struct queue_packet *p,
-    struct interception *i, bool *absent)
+decide_packet(struct queue_thread *q, struct interception *i, bool *absent)
 {
 	const struct answer_source source =
 	    generation_source(q->thread.generation);
+	const struct reply_room room = reply_room_of_packet(q->reply);
 	int domain = -1;
 
-	intercept_answer(i, &source, q->thread.rotation++, q->reply);
+	intercept_answer(i, &source, q->thread.rotation++, &room);
 	if (q->cache != NULL)
 		domain = cached_reply(i, &source, q->cache, q->reply, absent);
-	if (is_odd(q, p))
-		judge_odd(q, p, i);
 	if (domain >= 0)
 		count_hit(q, domain);
 }
@@ -201,7 +184,7 @@ hold(struct queue_thread *q, const struct queue_packet *p,
 	i->forward_full = true;
 	q->again.rules = q->thread.generation->rules;
 	i->policy = q->again.rules != NULL ? &q->again : NULL;
-	decide_packet(q, p, i, &absent);
+	decide_packet(q, i, &absent);
 	return false;
 }
 
@@ -212,7 +195,7 @@ answer_packet(struct queue_thread *q, const struct queue_packet *p,
 	struct queue_reader *reader = q->queue.reader;
 	bool absent = false, waits;
 
-	decide_packet(q, p, i, &absent);
+	decide_packet(q, i, &absent);
 	waits = i->decision.verdict == VERDICT_FORWARD && hold(q, p, i, absent);
 	if (waits && q->holder == NULL)
 		return;
@@ -245,6 +228,13 @@ set_origin(const struct queue_thread *q, struct interception *i,
 	i->forward = q->forward;
 	i->forward_full = false;
 	i->policy = generation_policy(q->thread.generation);
+	/*
+	 * What the marks of ruleset.h say, where a rule could deny: no answer can be
+	 * given, or the packet has come again without its user.
+	 */
+	i->unowned = is_odd(q, p) && p->uid == (uid_t)-1;
+	i->unanswerable = is_odd(q, p) &&
+	    (p->mark & q->mark_mask) == q->mark_unanswerable;
 }
 
 static void

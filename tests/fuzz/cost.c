@@ -65,8 +65,10 @@ count(enum deed deed, const uint8_t *octets, size_t length)
 		question_parse(&in.question, octets, length);
 		break;
 	case STREAM:
-		intercept_stream(&in, &source, octets, length, 0, reply,
-		    sizeof(reply));
+		in.unanswerable = in.unowned = false;
+		intercept_message(&in, octets, length);
+		intercept_answer(&in, &source, 0, &(struct reply_room){
+		    reply, sizeof(reply), true });
 		break;
 	default:
 		intercept(&in, &source, octets, length, length, 0, reply);

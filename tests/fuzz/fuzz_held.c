@@ -81,13 +81,17 @@ intercept_it(const struct answer_source *source,
     const struct forward_settings *settings, const uint8_t *packet,
     size_t length)
 {
+	struct reply_room room;
+
 	memset(&t.in, 0xa5, sizeof(t.in));
 	t.in.policy = NULL;
+	t.in.unanswerable = t.in.unowned = false;
 	t.in.asker = (struct asker){ .now = monotime_from_ms(1) };
 	t.in.forward = settings;
 	t.in.forward_full = false;
 	intercept_parse(&t.in, packet, length, length);
-	intercept_answer(&t.in, source, 0, t.out);
+	room = reply_room_of_packet(t.out);
+	intercept_answer(&t.in, source, 0, &room);
 	return t.in.form == PACKET_OK &&
 	    t.in.decision.verdict == VERDICT_FORWARD;
 }

@@ -114,12 +114,14 @@ ask_datagram(struct interception *out, const struct answer_source *source,
 	    line->message, line->length);
 	const size_t at = line->family == AF_INET ? 12 : 8;
 	const size_t size = line->family == AF_INET ? 4 : 16;
+	struct reply_room room;
 	const char *fault;
 
 	memcpy(packet + at, line->client, size);
 	memcpy(packet + at + size, line->nameserver, size);
 	intercept_parse(out, packet, length, length);
-	intercept_answer(out, source, 0, reply);
+	room = reply_room_of_packet(reply);
+	intercept_answer(out, source, 0, &room);
 	fault = interception_fault(out, packet, reply);
 	if (fault != NULL)
 		printf("fault: %s\n", fault);
@@ -136,8 +138,9 @@ ask_stream(struct interception *out, const struct answer_source *source,
 	out->asker.port = 40000;
 	out->asker.address = line->client;
 	out->asker.nameserver = line->nameserver;
-	intercept_stream(out, source, line->message, line->length, 0, answer,
-	    sizeof(answer));
+	intercept_message(out, line->message, line->length);
+	intercept_answer(out, source, 0, &(struct reply_room){ answer,
+	    sizeof(answer), true });
 }
 
 /* The names of rules with these numbers, "-" for none, and a blank. */

@@ -122,6 +122,7 @@ with_rules(const struct table *table, const uint8_t *octets, size_t length)
 	static struct interception in;
 	static unsigned int turn;
 	static uint8_t chain[512];
+	struct reply_room room;
 	size_t seen = length;
 
 	in.asker = (struct asker){ .uid = users[turn % 5], .gid = 7,
@@ -134,9 +135,10 @@ with_rules(const struct table *table, const uint8_t *octets, size_t length)
 	intercept_parse(&in, octets, seen, length);
 	if (in.form == PACKET_STREAM && turn % 2 == 0)
 		intercept_untaken(&in);
-	intercept_answer(&in, &source, turn, reply);
-	if (turn % 13 == 0)
-		intercept_only_judge(&in);
+	in.unanswerable = turn % 13 == 0;
+	in.unowned = false;
+	room = reply_room_of_packet(reply);
+	intercept_answer(&in, &source, turn, &room);
 	tell(&in, reply);
 	if (in.decision.reason == REASON_CHASE &&
 	    intercept_chain(&in, &source, chain, sizeof(chain)))

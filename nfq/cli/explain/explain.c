@@ -130,6 +130,7 @@ intercept_question(struct explanation *e)
 	    sizeof(e->message));
 	const struct policy_source policy = { .rules = e->source->policy };
 	struct interception *in = &e->in;
+	struct reply_room room = { e->reply, sizeof(e->reply), true };
 	size_t whole;
 
 	in->asker = (struct asker){ .now = monotime_from_ms(1), .uid = q->uid,
@@ -140,19 +141,17 @@ intercept_question(struct explanation *e)
 	in->forward_full = false;
 	in->forward = settings->forward.domains > 0 ||
 	    settings->forward.chase != 0 ? &settings->forward : NULL;
-	if (q->stream) {
-		intercept_stream(in, &source, e->message, length, 0, e->reply,
-		    sizeof(e->reply));
-		if (q->foreign)
-			intercept_only_judge(in);
-		return;
+	in->unanswerable = q->foreign;
+	in->unowned = false;
+	if (q->stream)
+		intercept_message(in, e->message, length);
+	else {
+		whole = write_packet(q, e->message, length, e->packet,
+		    sizeof(e->packet));
+		intercept_parse(in, e->packet, whole, whole);
+		room = reply_room_of_packet(e->reply);
 	}
-	whole = write_packet(q, e->message, length, e->packet,
-	    sizeof(e->packet));
-	intercept_parse(in, e->packet, whole, whole);
-	intercept_answer(in, &source, 0, e->reply);
-	if (q->foreign)
-		intercept_only_judge(in);
+	intercept_answer(in, &source, 0, &room);
 }
 
 /* The facts that rules look at, by the table before any rule changes it. */
