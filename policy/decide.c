@@ -452,11 +452,9 @@ is_denied(const struct facts *facts)
 static struct decision
 decide_unforwardable(const struct facts *facts)
 {
-	struct decision d = refuse(REASON_FORWARD_DENIED, RCODE_REFUSED);
-
-	d.content = ANSWER_EMPTY;
 	return facts->question->flags & QUESTION_QR ?
-	    drop(REASON_FORWARD_DENIED) : d;
+	    drop(REASON_FORWARD_DENIED) :
+	    refuse(REASON_FORWARD_DENIED, RCODE_REFUSED);
 }
 
 /* The same with one: a rule can only make less of such a message. */

@@ -21,6 +21,7 @@ struct test_policy {
 	struct config *config;
 	uint8_t *octets;
 	size_t size;
+	size_t names;			/* in the file */
 	struct rules *rules;
 	struct diag diag;
 };
@@ -64,6 +65,7 @@ test_policy_build(struct test_policy *p, int file)
 	files[0].text.data = data;
 	error = rules_build(policy, "/etc/test.conf", files, &p->diag,
 	    &p->octets, &p->size);
+	p->names = files[0].names;
 	free(data);
 	return error;
 }

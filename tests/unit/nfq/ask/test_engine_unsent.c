@@ -91,6 +91,7 @@ what_passes_passes_at_once(void)
 	t.send_error = -ENETUNREACH;
 	ask(0, 'a');
 	CHECK(t.fate[0] == PASSED);
+	CHECK((*engine_domain(t.engine, 0))[DOMAIN_PASSED] == 1);
 	finish();
 }
 

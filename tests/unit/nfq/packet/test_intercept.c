@@ -9,6 +9,7 @@
 #include "resolver/version.h"
 #include "tests/check.h"
 #include "tests/packets.h"
+#include "tests/policy.h"
 
 static struct table *table;
 static struct answer_source source;
@@ -210,6 +211,79 @@ empty_payload_passes(void)
 	CHECK(in.decision.reason == REASON_MALFORMED);
 }
 
+/* What others answered, with this CNAME; whether rules deny it. */
+static bool
+judge(const char *to, const struct reply_room *room)
+{
+	uint8_t given[600];
+	size_t length = question_of(given, "www.example.org", TYPE_A, CLASS_IN);
+	struct dns_name target;
+
+	MUST(name_from_text(&target, to, strlen(to)) == 0);
+	given[2] |= 0x80;
+	given[7] = 1;
+	memcpy(given + length, "\300\14\0\5\0\1\0\0\0\36\0", 11);
+	given[length + 11] = (uint8_t)target.length;
+	memcpy(given + length + 12, target.octets, target.length);
+	length += 12 + target.length;
+	in.decision = (struct decision){ .verdict = VERDICT_FORWARD,
+		.reason = REASON_FORWARD };
+	in.found = (struct policy_found){ .would = RULE_NOTHING };
+	return intercept_judge(&in, &source, &(struct policy_answer){ given,
+	    length, 0 }, room);
+}
+
+static void
+answers_of_others_are_judged(void)
+{
+	const struct reply_room room = reply_room_of_packet(reply);
+	const struct reply_room stream = { reply, sizeof(reply), true };
+	struct policy_source policy = { .rules = NULL };
+	struct test_policy p;
+
+	CHECK(test_policy_make(&p, "{ match = { names = [ \"*.bad\" ]; }; "
+	    "action = \"nxdomain\"; }, { match = { names = [ \"*.drop\" ]; }; "
+	    "action = \"drop\"; }", -1));
+	policy.rules = p.rules;
+	ask(AF_INET, "www.example.org", TYPE_A, CLASS_IN, 0);
+	CHECK(in.decision.reason == REASON_NOT_MESH);
+	in.policy = &policy;
+	CHECK(!judge("x.good", &room) && in.reply_length == 0);
+	CHECK(in.decision.reason == REASON_FORWARD);
+	CHECK(judge("x.bad", &room) && in.decision.rule == 1);
+	CHECK(in.decision.reason == REASON_FORWARD_DENIED);
+	CHECK(in.decision.verdict == VERDICT_NXDOMAIN);
+	CHECK(in.answer == reply + 28 && (in.answer[3] & 15) == RCODE_NXDOMAIN);
+	CHECK(in.reply_length == in.answer_length + 28);
+	CHECK(judge("x.bad", &stream) && in.answer == reply);
+	CHECK(in.answer_length > 0 && in.reply_length == 0);
+	CHECK(judge("x.drop", &room) && in.decision.verdict == VERDICT_DROP);
+	CHECK(in.answer_length == 0 && in.reply_length == 0);
+	test_policy_free(&p);
+}
+
+/* A chain that is followed is written once more, without a second token. */
+static void
+chains_are_written_for_who_follows_them(void)
+{
+	uint8_t message[512], chain[512];
+	const size_t length = question_of(message, "out.mesh.test", TYPE_A,
+	    CLASS_IN);
+	const struct reply_room room = reply_room_of_packet(reply);
+	struct forward_settings forward;
+
+	forward_settings_defaults(&forward);
+	forward.chase = 1;
+	packet_length = packet_around(packet, AF_INET, message, length);
+	in = (struct interception){ .forward = &forward };
+	intercept_parse(&in, packet, packet_length, packet_length);
+	intercept_answer(&in, &source, 0, &room);
+	CHECK(in.decision.reason == REASON_CHASE && in.reply_length == 0);
+	CHECK(intercept_chain(&in, &source, chain, sizeof(chain)));
+	CHECK(in.answer == chain && in.answer_length == length + 12 + 19);
+	CHECK(chain[7] == 1 && in.summary.options == 0);
+}
+
 static double
 now_ns(void)
 {
@@ -251,6 +325,8 @@ main(void)
 	TEST(two_questions_are_refused);
 	TEST(not_whole_passes);
 	TEST(empty_payload_passes);
+	TEST(answers_of_others_are_judged);
+	TEST(chains_are_written_for_who_follows_them);
 	show_cost("intercept, 3 addresses", "reviews.default.svc.cluster.local");
 	show_cost("intercept, pass", "www.example.org");
 	table_close(table);

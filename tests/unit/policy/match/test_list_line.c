@@ -73,6 +73,16 @@ plain_names(void)
 	    { "4.3.2.1.in-addr.arpa", "4.3.2.1.in-addr.arpa." });
 }
 
+/* What is blank to its end is not trimmed beyond its begin. */
+static void
+blank_lines(void)
+{
+	static const char text[] = "\n\n \t\r\n";
+
+	for (size_t length = 0; length <= 4; length++)
+		CHECK(names_of(text + 2, length)[0] == '\0');
+}
+
 static void
 hosts(void)
 {
@@ -201,6 +211,7 @@ int
 main(void)
 {
 	TEST(plain_names);
+	TEST(blank_lines);
 	TEST(hosts);
 	TEST(a_line_of_a_million_words);
 	TEST(names_with_all_below);

@@ -106,6 +106,12 @@ other_triggers_are_told_once(void)
 	CHECK(rules_count(p.rules) == 1);
 	CHECK(strcmp(answer_of("x.rpz-foo"), "") == 0);
 	CHECK(strcmp(answer_of("a.rpz-c.b"), "nxdomain") == 0);
+	CHECK(p.names == 1);
+	test_policy_free(&p);
+	/* The same records, for another time. */
+	CHECK(makes("a 10 A 10.0.0.1\nb 20 A 10.0.0.1\n"));
+	CHECK(strcmp(answer_of("a"), "records 10 1 x1") == 0);
+	CHECK(strcmp(answer_of("b"), "records 20 1 x1") == 0);
 	test_policy_free(&p);
 }
 

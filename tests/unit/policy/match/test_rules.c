@@ -94,6 +94,31 @@ names_may_be_excluded(void)
 	test_policy_free(&p);
 }
 
+/* Behind the rules stands an option; test_policy_make() closes what comes last. */
+static void
+a_file_that_is_not_loaded_refuses(void)
+{
+	CHECK(test_policy_make(&p, RULE("names = ( \"@/names\", \"kept\" );")
+	    ", { match = { names = ( \"@/names\" ); types = [ \"A\" ]; };"
+	    "    action = \"nxdomain\"; rate = { limit = 1; }; },"
+	    "  { match = { names = ( \"@/names\" ); types = [ \"TXT\" ]; };"
+	    "    action = \"drop\"; mode = \"observe\"; },"
+	    "  { match = { names = ( \"*\", \"!@/names\" ); };"
+	    "    action = \"answer\"; } );"
+	    "policy_unloaded = \"refuse\"; audit = (", -1));
+	CHECK(matches("kept", "1 3"));
+	CHECK(matches("other", "3"));		/* of rule 2: its refusal */
+	{
+		struct rules_rule rule;
+
+		rules_get(p.rules, 3, &rule);
+		CHECK(rule.action == RULE_REFUSE);
+	}
+	ask("other", TYPE_TXT);
+	CHECK(strcmp(matching(), "") == 0);
+	test_policy_free(&p);
+}
+
 static void
 names_may_stand_in_a_file(void)
 {
@@ -432,6 +457,7 @@ main(void)
 	TEST(names_are_exact_below_or_within);
 	TEST(names_may_be_excluded);
 	TEST(names_may_stand_in_a_file);
+	TEST(a_file_that_is_not_loaded_refuses);
 	TEST(lines_that_are_not_read_are_told);
 	TEST(the_first_ten_lines_are_told_and_all_are_counted);
 	TEST(a_name_counts_once);

@@ -265,6 +265,9 @@ test_chase_malformed(void)
 		CHECK(join(65535) == -EBADMSG);
 	t.reply[5] = 2;
 	CHECK(join(65535) == -EBADMSG);
+	reply(0);
+	t.reply[2] &= 0x7f;			/* a question */
+	CHECK(join(65535) == -EBADMSG);
 }
 
 /* Pointers to pointers, in data that mean nothing by themselves. */

@@ -48,6 +48,7 @@ test_name_from_text(void)
 	CHECK(from_text(&name, "a\\.b.\\099\\000.\\\\") == 0);
 	CHECK(WIRE_IS(&name, "\3a.b\2c\0\1\\"));
 	CHECK(name.labels == 3);
+	CHECK(from_text(&name, "a\\065") == 0 && WIRE_IS(&name, "\2aA"));
 }
 
 static void
