@@ -92,9 +92,10 @@ PROGRAMS := $(MAINS:nfq/%.c=$(BUILD)/%)
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(shell find tests/unit -name "test_*.c"))
 TOOLS	:= $(patsubst tests/tools/%.c,$(BUILD)/tools/%,$(wildcard tests/tools/*.c))
 FAULTY	:= $(BUILD)/faulty/nfdnsd
+MADE_PAGES := $(patsubst packaging/man/%.in,$(BUILD)/man/%,$(wildcard packaging/man/*.in))
 FUZZ_NAMES := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 
-all: $(PROGRAMS)
+all: $(PROGRAMS) $(MADE_PAGES)
 
 $(BUILD)/%.o: %.c
 	@mkdir -p $(@D)
@@ -104,6 +105,16 @@ $(BUILD)/%.o: %.c
 $(LIBRARY): $(OBJECTS)
 	$(call say,AR,$@)
 	$(Q)rm -f $@ && $(ARCHIVE) $@ $^
+
+# Manual pages with the reference of options, which the table has.
+$(BUILD)/man/options: $(BUILD)/packaging/man/options.o $(LIBRARY)
+	@mkdir -p $(@D)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(ALL_LIBS)
+
+$(MADE_PAGES): $(BUILD)/man/%.5: packaging/man/%.5.in $(BUILD)/man/options
+	$(call say,MAN,$@)
+	$(Q)$(BUILD)/man/options $* <$< >$@.new && mv $@.new $@
 
 $(PROGRAMS): $(BUILD)/%: $(BUILD)/nfq/%.o $(LIBRARY)
 	$(call say,LD,$@)
@@ -266,6 +277,9 @@ INSTALLED_PAGES := $(foreach page,$(notdir $(wildcard packaging/doc/*.md)),\
 INSTALLED_MAN := $(foreach page,$(notdir $(wildcard packaging/man/*.[0-9])),\
 	man/$(page):$(mandir)/man$(subst .,,$(suffix $(page))):$(page))
 
+INSTALLED_MADE := $(foreach page,$(notdir $(MADE_PAGES)),\
+	$(page):$(mandir)/man5:$(page))
+
 INSTALLED := $(INSTALLED_DATA) $(INSTALLED_PAGES) $(INSTALLED_MAN)
 
 install: all
@@ -277,12 +291,14 @@ install: all
 	install -Dm755 packaging/stopped $(DESTDIR)$(libexecdir)/nfdns/stopped
 	$(foreach f,$(INSTALLED),install -Dm644 packaging/$(word 1,$(subst :, ,$f)) \
 	    $(DESTDIR)$(word 2,$(subst :, ,$f))/$(word 3,$(subst :, ,$f)) && ) true
+	$(foreach f,$(INSTALLED_MADE),install -Dm644 $(BUILD)/man/$(word 1,$(subst :, ,$f)) \
+	    $(DESTDIR)$(word 2,$(subst :, ,$f))/$(word 3,$(subst :, ,$f)) && ) true
 
 # What an administrator may have written stays: $(sysconfdir)/nfdns.
 uninstall:
 	rm -f $(addprefix $(DESTDIR)$(prefix)/sbin/,nfdnsd nfdns nfdns-feed)
 	rm -rf $(DESTDIR)$(libexecdir)/nfdns $(DESTDIR)$(prefix)/share/nfdns $(DESTDIR)$(docdir)
-	rm -f $(foreach f,$(filter-out %/nfdns:nfdnsd.conf %/nfdns:hosts,$(INSTALLED)),\
+	rm -f $(foreach f,$(filter-out %/nfdns:nfdnsd.conf %/nfdns:hosts,$(INSTALLED) $(INSTALLED_MADE)),\
 	    $(DESTDIR)$(word 2,$(subst :, ,$f))/$(word 3,$(subst :, ,$f)))
 
 deb:

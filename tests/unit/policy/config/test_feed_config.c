@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "tests/check.h"
-#include "tests/unit/policy/config/manual.h"
 
 #define PATH	"/etc/nfdns/mesh.conf"
 #define XDS	"type = \"xds\"; server = \"a:1\"; "
@@ -223,13 +222,6 @@ bad_files_are_refused(void)
 	    "named after the feed") != NULL);
 }
 
-static void
-the_manual_agrees_with_the_table(void)
-{
-	check_manual("packaging/man/feed.conf.5", feed_options,
-	    feed_option_count);
-}
-
 int
 main(void)
 {
@@ -238,7 +230,6 @@ main(void)
 	TEST(labels_may_have_any_key);
 	TEST(bad_values_are_refused);
 	TEST(bad_files_are_refused);
-	TEST(the_manual_agrees_with_the_table);
 	diag_free(&diag);
 	return test_summary();
 }
