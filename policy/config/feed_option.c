@@ -128,7 +128,7 @@ const struct config_option feed_options[] = {
 	  .reload = true },
 	{ "pods", "false",
 	  "Whether pods are watched too: a table with pods = \"verified\", and "
-	  "ServiceEntries that select pods, need them. They are many.",
+	  "ServiceEntries that select pods, need them.  They are many.",
 	  BOOLEAN, IN(feed_conf, feed.pods), .reload = true },
 };
 
