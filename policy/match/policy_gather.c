@@ -97,6 +97,7 @@ begin(struct policy_found *found)
 	found->observed = 0;
 	found->observed_limited = false;
 	found->observer.length = 0;
+	found->would = RULE_NOTHING;
 	found->is_logged = false;
 	found->is_not_logged = false;
 }

@@ -262,6 +262,43 @@ answers_of_others_are_judged(void)
 	test_policy_free(&p);
 }
 
+/* What rules that only observe say, and what was noted before. */
+static void
+what_was_noted_stays(void)
+{
+	const struct reply_room room = reply_room_of_packet(reply);
+	struct policy_source policy = { .rules = NULL };
+	struct policy_note note, before;
+	struct test_policy p;
+
+	CHECK(test_policy_make(&p, "{ name = \"watch\"; mode = \"observe\"; "
+	    "match = { names = [ \".example.com\" ]; }; action = \"refuse\"; }, "
+	    "{ name = \"told\"; log = \"only\"; match = { names = [ "
+	    "\".example.org\" ]; }; }", -1));
+	policy.rules = p.rules;
+	for (int n = 0; n < 2; n++) {
+		ask(AF_INET, n == 0 ? "www.example.com" : "www.example.org",
+		    TYPE_A, CLASS_IN, 0);
+		in.policy = &policy;
+		intercept_answer(&in, &source, 0, &room);
+		note = intercept_note(&in);
+		CHECK(note.rule.length == 0 && !note.is_not_logged);
+		CHECK(intercept_is_recorded(&in, false) == note.is_logged);
+		if (n > 0)
+			break;
+		CHECK(in.decision.verdict == VERDICT_ANSWER);
+		CHECK(note.would == RULE_REFUSE && note.observer.length == 5);
+		CHECK(memcmp(note.observer.text, "watch", 5) == 0);
+		before = note;
+	}
+	CHECK(note.observer.length == 0 && note.would == RULE_NOTHING);
+	before.is_logged = true;
+	note = intercept_note_again(&in, &before);
+	CHECK(note.is_logged && note.would == RULE_REFUSE);
+	CHECK(note.observer.length == 5);
+	test_policy_free(&p);
+}
+
 /* A chain that is followed is written once more, without a second token. */
 static void
 chains_are_written_for_who_follows_them(void)
@@ -326,6 +363,7 @@ main(void)
 	TEST(not_whole_passes);
 	TEST(empty_payload_passes);
 	TEST(answers_of_others_are_judged);
+	TEST(what_was_noted_stays);
 	TEST(chains_are_written_for_who_follows_them);
 	show_cost("intercept, 3 addresses", "reviews.default.svc.cluster.local");
 	show_cost("intercept, pass", "www.example.org");

@@ -294,6 +294,27 @@ test_chase_long_names(void)
 	CHECK(join(65535) == -EBADMSG);
 }
 
+/* More names than are remembered: the eldest are written whole again. */
+static void
+test_chase_many_names(void)
+{
+	char owner[] = "\4n000\300\20", text[64];
+
+	begin(TYPE_A, false);
+	reply(0);
+	for (unsigned int n = 0; n < 300; n++) {
+		(void)snprintf(owner + 1, 5, "n%03u", n);
+		owner[5] = '\300';
+		put_record(0, owner, 7, TYPE_A, "\12\0\0\1", 4);
+	}
+	CHECK(join(65535) == 0 && ldns_pkt_ancount(t.packet) == 301);
+	for (unsigned int n = 0; n < 300; n++) {
+		(void)snprintf(text, sizeof(text),
+		    "n%03u.example.\t60\tIN\tA\t10.0.0.1", n);
+		CHECK(ANSWER_IS(n + 1, text));
+	}
+}
+
 static void
 test_chase_sizes(void)
 {
@@ -365,6 +386,7 @@ main(void)
 	TEST(test_chase_errors);
 	TEST(test_chase_malformed);
 	TEST(test_chase_long_names);
+	TEST(test_chase_many_names);
 	TEST(test_chase_sizes);
 	TEST(test_chase_costly_names);
 	ldns_pkt_free(t.packet);
