@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Parent side; compiler_process.c has the child's.
+ * A forked child, which has given up all but the files, compiles.
  *
- * The child sends lines through a socket.  "E TEXT", "W TEXT" and "N TEXT" are
+ * It sends lines through a socket.  "E TEXT", "W TEXT" and "N TEXT" are
  * an error, a warning and a note.  "D done": the image is written, and the parent
  * need not wait for the child's end.  "I NUMBER NAME" asks for a file that the child
  * may not open itself (resolver/sources/include.h); the parent sends it back.
@@ -168,10 +168,7 @@ rules_files_build(const struct rules_files_job *job, struct diag *diag,
 	return error;
 }
 
-/*
- * Child side: the job that the compiler has, and its whole life.  Only compiler.c,
- * the parent side, includes this.
- */
+/* The child: the job that it has, and its whole life. */
 
 /* The compiler's exit status: what compile() returned. */
 enum { COMPILER_DONE = 0, COMPILER_REFUSED = 1, COMPILER_NO_MEMORY = 2,
@@ -199,6 +196,7 @@ struct compiler_owner {
 	uid_t uid;
 	gid_t gid;
 };
+
 /* What ps(1) shows: 15 octets at most. */
 #define PROCESS_NAME "nfdns-compiler"
 
@@ -415,6 +413,8 @@ compiler_become(const struct compiler_owner *owner,
 		_exit(refuse(job->channel, "give up its privileges", error));
 	_exit(run(job));
 }
+
+/* The parent's side. */
 
 #define MAX_LINES	((size_t)DIAG_MAX_KEPT + 1)
 #define MAX_SECONDS	300	/* by the clock */

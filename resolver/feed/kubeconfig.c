@@ -17,13 +17,14 @@
 
 struct reading {
 	struct kube_access *access;
+	struct yaml_tree *tree;
 	const char *path;
 	char *why;
 	int error;			/* sticky */
 };
 
 static void __attribute__((format(printf, 3, 4)))
-fail(struct reading *r, const struct yaml_node *node, const char *format, ...)
+fail(struct reading *r, const yaml_node_t *node, const char *format, ...)
 {
 	char text[FEED_TEXT], at[24] = "";
 	va_list arguments;
@@ -35,7 +36,7 @@ fail(struct reading *r, const struct yaml_node *node, const char *format, ...)
 	(void)vsnprintf(text, sizeof(text), format, arguments);
 	va_end(arguments);
 	if (node != NULL)
-		(void)snprintf(at, sizeof(at), ":%u", node->line);
+		(void)snprintf(at, sizeof(at), ":%u", yaml_tree_line(node));
 	(void)snprintf(r->why, FEED_TEXT, "%.100s%s: %.120s", r->path, at,
 	    text);
 	/* Texts of the file may be in it. */
@@ -55,12 +56,12 @@ copy(struct reading *r, const char *text)
 
 /* The text of a member, or NULL; an empty one is none. */
 static const char *
-text_of(struct reading *r, const struct yaml_node *map, const char *key)
+text_of(struct reading *r, const yaml_node_t *map, const char *key)
 {
-	const struct yaml_node *node = yaml_tree_member(map, key);
+	const yaml_node_t *node = yaml_tree_member(r->tree, map, key);
 	const char *text = yaml_tree_string(node);
 
-	if (node != NULL && node->kind != YAML_KIND_TEXT)
+	if (node != NULL && node->type != YAML_SCALAR_NODE)
 		fail(r, node, "%s is no text", key);
 	return text != NULL && text[0] != '\0' ? text : NULL;
 }
@@ -108,7 +109,7 @@ decode(const char *text, unsigned char **octets)
 
 /* NAME-data, which counts before the file NAME. */
 static void
-read_pem(struct reading *r, const struct yaml_node *map, const char *name,
+read_pem(struct reading *r, const yaml_node_t *map, const char *name,
     struct pem_text *pem)
 {
 	char data[64];
@@ -124,7 +125,7 @@ read_pem(struct reading *r, const struct yaml_node *map, const char *name,
 	}
 	length = decode(text, &octets);
 	if (length < 0) {
-		fail(r, yaml_tree_member(map, data), "%s is not base64", data);
+		fail(r, yaml_tree_member(r->tree, map, data), "%s is not base64", data);
 		return;
 	}
 	pem->octets = (char *)octets;
@@ -132,30 +133,31 @@ read_pem(struct reading *r, const struct yaml_node *map, const char *name,
 }
 
 /* The list's item of that name: its member, "cluster" of a cluster. */
-static const struct yaml_node *
-find(struct reading *r, const struct yaml_node *root, const char *list,
+static const yaml_node_t *
+find(struct reading *r, const yaml_node_t *root, const char *list,
     const char *name, const char *member)
 {
-	const struct yaml_node *item = yaml_tree_items(
-	    yaml_tree_member(root, list));
+	const yaml_node_t *items = yaml_tree_member(r->tree, root, list);
+	const yaml_node_t *item;
+	const char *key;
 
-	for (; item != NULL; item = item->next) {
+	for (size_t i = 0; (item = yaml_tree_item(r->tree, items, i, &key)) !=
+	    NULL; i++) {
 		const char *here = yaml_tree_string(
-		    yaml_tree_member(item, "name"));
+		    yaml_tree_member(r->tree, item, "name"));
 
 		if (here != NULL && strcmp(here, name) == 0)
-			return yaml_tree_member(item, member);
+			return yaml_tree_member(r->tree, item, member);
 	}
-	fail(r, yaml_tree_member(root, list), "%s has no \"%.60s\"", list,
-	    name);
+	fail(r, items, "%s has no \"%.60s\"", list, name);
 	return NULL;
 }
 
 /* "https://HOST:PORT/PREFIX" without the "/" at its end. */
 static void
-read_server(struct reading *r, const struct yaml_node *cluster)
+read_server(struct reading *r, const yaml_node_t *cluster)
 {
-	const struct yaml_node *node = yaml_tree_member(cluster, "server");
+	const yaml_node_t *node = yaml_tree_member(r->tree, cluster, "server");
 	const char *text = text_of(r, cluster, "server");
 	size_t length = text != NULL ? strlen(text) : 0, i;
 
@@ -179,17 +181,17 @@ read_server(struct reading *r, const struct yaml_node *cluster)
 }
 
 static void
-read_cluster(struct reading *r, const struct yaml_node *cluster)
+read_cluster(struct reading *r, const yaml_node_t *cluster)
 {
 	struct kube_access *a = r->access;
-	const struct yaml_node *insecure = yaml_tree_member(cluster,
+	const yaml_node_t *insecure = yaml_tree_member(r->tree, cluster,
 	    "insecure-skip-tls-verify");
 
 	read_server(r, cluster);
 	a->server_name = copy(r, text_of(r, cluster, "tls-server-name"));
 	a->proxy = copy(r, text_of(r, cluster, "proxy-url"));
 	if (a->proxy != NULL && strncasecmp(a->proxy, "http://", 7) != 0)
-		fail(r, yaml_tree_member(cluster, "proxy-url"), "proxy-url must"
+		fail(r, yaml_tree_member(r->tree, cluster, "proxy-url"), "proxy-url must"
 		    " begin with http://: no other proxies are used");
 	read_pem(r, cluster, "certificate-authority", &a->roots);
 	if (insecure != NULL && !yaml_tree_bool(insecure, &a->insecure))
@@ -202,7 +204,7 @@ read_cluster(struct reading *r, const struct yaml_node *cluster)
 
 /* What a user may have that is not done here. */
 static void
-refuse(struct reading *r, const struct yaml_node *user)
+refuse(struct reading *r, const yaml_node_t *user)
 {
 	static const struct {
 		const char *key, *why;
@@ -214,7 +216,7 @@ refuse(struct reading *r, const struct yaml_node *user)
 	};
 
 	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
-		const struct yaml_node *node = yaml_tree_member(user,
+		const yaml_node_t *node = yaml_tree_member(r->tree, user,
 		    refused[i].key);
 
 		if (node != NULL)
@@ -225,7 +227,7 @@ refuse(struct reading *r, const struct yaml_node *user)
 }
 
 static void
-read_user(struct reading *r, const struct yaml_node *user)
+read_user(struct reading *r, const yaml_node_t *user)
 {
 	struct kube_access *a = r->access;
 
@@ -240,10 +242,10 @@ read_user(struct reading *r, const struct yaml_node *user)
 }
 
 static void
-read_root(struct reading *r, const struct yaml_node *root)
+read_root(struct reading *r, const yaml_node_t *root)
 {
 	const char *current = text_of(r, root, "current-context");
-	const struct yaml_node *context, *part;
+	const yaml_node_t *context, *part;
 	const char *name;
 
 	if (current == NULL) {
@@ -280,8 +282,9 @@ int
 kubeconfig_read(struct kube_access *access, const char *path,
     const char *text, size_t length, char why[static FEED_TEXT])
 {
-	struct reading r = { .access = access, .path = path, .why = why };
 	struct yaml_tree tree;
+	struct reading r = { .access = access, .tree = &tree, .path = path,
+		.why = why };
 	const char *reason;
 	unsigned int line;
 
@@ -292,7 +295,7 @@ kubeconfig_read(struct kube_access *access, const char *path,
 		    reason);
 	if (r.error != 0)
 		return r.error;
-	read_root(&r, tree.root);
+	read_root(&r, yaml_tree_root(&tree));
 	yaml_tree_free(&tree);
 	if (r.error != 0)
 		kube_access_free(access);

@@ -35,9 +35,9 @@ class Pushed:
                              more=f'state_dir = "{state}"; {more}',
                              **options)
 
-    def tool(self, what, *more):
+    def tool(self, what, *more, timeout=120):
         done = self.lab.vm.run([BUILD / "tools/push", what, "feed", self.services, self.path,
-                                *more], ok=0)
+                                *more], ok=0, timeout=timeout)
         return json.loads(done.stdout) if done.stdout else None
 
     def run(self, pushes, seconds, rate, pause=None):
@@ -45,7 +45,8 @@ class Pushed:
         between an answer and the next push."""
         lines = [f"{host(n)} {address(n)}" for n in range(ASKED)]
         load = self.lab.load(self.lab.NS4, lines, seconds + 70, rate)
-        found = self.tool("run", self.lab.NS4, pushes, seconds, *([pause] if pause else []))
+        found = self.tool("run", self.lab.NS4, pushes, seconds, *([pause] if pause else []),
+                          timeout=seconds + 60)
         return found, end_load(load)
 
 

@@ -156,8 +156,6 @@ no_mesh(void)
 	CHECK(says("FILE:2: discoveryAddress is not a text"));
 	CHECK(says("FILE:4: A is not a text"));
 	CHECK(has("B", "good"));
-	read_yaml("defaultConfig:\n  a: &x 1\n  b: *x\n");
-	CHECK(diag.errors == 1 && says("FILE:2: "));
 	read_yaml("defaultConfig:\n\t- x\n");
 	CHECK(diag.errors == 1 && says("FILE:2: "));
 }
