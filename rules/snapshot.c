@@ -303,7 +303,7 @@ static void
 tell(struct diag *diag, const struct snapshot_object *o, const char *what)
 {
 	static const char *const titles[] = {
-		[SNAPSHOT_TABLE] = "table inet " RULES_TABLE,
+		[SNAPSHOT_TABLE] = ("table inet " RULES_TABLE),
 		[SNAPSHOT_CHAIN] = "chain ",
 		[SNAPSHOT_SET] = "set ",
 		[SNAPSHOT_ELEMENTS] = "what is in set ",
