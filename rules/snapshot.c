@@ -346,17 +346,17 @@ snapshot_equal(const struct snapshot *installed, const struct snapshot *now,
 		added = a == NULL || (both && comes_later(now, j + 1, a));
 		gone = !added && (b == NULL ||
 		    comes_later(installed, i + 1, b));
-		if (!added && !gone && is_alike(a, b)) {
+		if (both && !added && !gone && is_alike(a, b)) {
 			tell(diag, a, "was changed");
 			i++;
 			j++;
 			continue;
 		}
-		if (!added) {
+		if (a != NULL && !added) {
 			tell(diag, a, "is missing");
 			i++;
 		}
-		if (!gone) {
+		if (b != NULL && !gone) {
 			tell(diag, b, "was added");
 			j++;
 		}

@@ -434,14 +434,15 @@ intercept_answer(struct interception *out, const struct answer_source *source,
 	struct facts facts;
 
 	begin(out);
-	if (out->form != PACKET_OK)
+	if (out->form != PACKET_OK) {
 		out->decision = decide_packet(out, source);
-	else {
-		gather(out, source, &facts);
-		out->decision = decide(&facts);
-		if (out->forward != NULL && !room->stream)
-			forward(out, &facts);
+		restrict_to(out);
+		return;
 	}
+	gather(out, source, &facts);
+	out->decision = decide(&facts);
+	if (out->forward != NULL && !room->stream)
+		forward(out, &facts);
 	if (__builtin_expect(out->unowned || out->unanswerable, 0))
 		restrict_to(out);
 	if (is_answered(out))

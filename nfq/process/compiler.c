@@ -137,10 +137,14 @@ rules_files_build(const struct rules_files_job *job, struct diag *diag,
 	char **texts = calloc(count + 1, sizeof(*texts));
 	uint8_t *octets = NULL;
 	size_t unread = 0;
-	int error = files == NULL || diags == NULL || texts == NULL ? -ENOMEM : 0;
+	int error;
 
 	*section = (struct image_policy){ .size = 0 };
-	for (unsigned int i = 0; i < count && error == 0; i++) {
+	if (files == NULL || diags == NULL || texts == NULL) {
+		error = -ENOMEM;
+		goto out;
+	}
+	for (unsigned int i = 0; i < count; i++) {
 		const char *path = job->policy->sets[i].path;
 
 		files[i].text = (struct source_text){ .path = path,
@@ -151,17 +155,17 @@ rules_files_build(const struct rules_files_job *job, struct diag *diag,
 			    job->fds[i], &files[i].text.length, &diags[i]);
 		unread += texts[i] == NULL && diags[i].errors > 0;
 	}
-	if (error == 0)
-		error = build(job, files, diag, &octets, &section->size);
-	for (size_t i = 0; i < count && files != NULL && diags != NULL; i++) {
+	error = build(job, files, diag, &octets, &section->size);
+	for (size_t i = 0; i < count; i++) {
 		section->names += files[i].names;
 		join(diag, &diags[i]);
 	}
 	if (error == 0 && unread > 0 && !job->leave_out)
 		error = -EINVAL;
 	section->octets = octets;
-	for (size_t i = 0; i < count && texts != NULL; i++)
+	for (size_t i = 0; i < count; i++)
 		free(texts[i]);
+out:
 	free(files);
 	free(diags);
 	free(texts);
