@@ -21,89 +21,29 @@
 #include "rules/nft_message.h"
 #include "rules/snapshot.h"
 
-/* Reads parts of a table from the kernel. */
-/* How often a read starts again because another program changed the rules. */
-#define READ_TRIES	10
-
-/* What is being read: one of the two. */
-struct nft_dump {
-	const char *table;
-	struct nftnl_rule_list *rules;
-	struct nftnl_set_list *sets;
-};
+/* What is read of the table in the kernel. */
 
 /* Older kernels send the objects of all tables, whatever was asked for. */
-static bool
-is_wanted(const struct nft_dump *dump, uint32_t family, const char *table)
-{
-	return family == NFPROTO_INET && table != NULL &&
-	    strcmp(table, dump->table) == 0;
-}
-
 static int
-take_rule(const struct nlmsghdr *message, struct nft_dump *dump)
+take_rule(const struct nlmsghdr *message, void *data)
 {
 	struct nftnl_rule *rule = nftnl_rule_alloc();
+	const char *table;
 	int rc = 0;
 
 	if (rule == NULL)
 		return -ENOMEM;
 	if (nftnl_rule_nlmsg_parse(message, rule) < 0)
 		rc = -errno;
-	else if (nftnl_rule_get_str(rule, NFTNL_RULE_CHAIN) != NULL &&
-	    is_wanted(dump, nftnl_rule_get_u32(rule, NFTNL_RULE_FAMILY),
-	    nftnl_rule_get_str(rule, NFTNL_RULE_TABLE))) {
-		nftnl_rule_list_add_tail(rule, dump->rules);
+	table = nftnl_rule_get_str(rule, NFTNL_RULE_TABLE);
+	if (rc == 0 && nftnl_rule_get_str(rule, NFTNL_RULE_CHAIN) != NULL &&
+	    nftnl_rule_get_u32(rule, NFTNL_RULE_FAMILY) == NFPROTO_INET &&
+	    table != NULL && strcmp(table, RULES_TABLE) == 0) {
+		nftnl_rule_list_add_tail(rule, data);
 		return 0;
 	}
 	nftnl_rule_free(rule);
 	return rc;
-}
-
-static int
-take_set(const struct nlmsghdr *message, struct nft_dump *dump)
-{
-	struct nftnl_set *set = nftnl_set_alloc();
-	int rc = 0;
-
-	if (set == NULL)
-		return -ENOMEM;
-	if (nftnl_set_nlmsg_parse(message, set) < 0)
-		rc = -errno;
-	else if (nftnl_set_get_str(set, NFTNL_SET_NAME) != NULL &&
-	    is_wanted(dump, nftnl_set_get_u32(set, NFTNL_SET_FAMILY),
-	    nftnl_set_get_str(set, NFTNL_SET_TABLE))) {
-		nftnl_set_list_add_tail(set, dump->sets);
-		return 0;
-	}
-	nftnl_set_free(set);
-	return rc;
-}
-
-static int
-take_object(const struct nlmsghdr *message, void *data)
-{
-	switch (NFNL_MSG_TYPE(message->nlmsg_type)) {
-	case NFT_MSG_NEWRULE:
-		return take_rule(message, data);
-	case NFT_MSG_NEWSET:
-		return take_set(message, data);
-	default:
-		return 0;
-	}
-}
-
-/* attribute: the one with the table's name. */
-static int
-read_kind(struct netlink *netlink, uint16_t type, uint16_t attribute,
-    struct nft_dump *dump)
-{
-	_Alignas(struct nlmsghdr) char buffer[NETLINK_REQUEST_MAX];
-	struct nlmsghdr *message = netlink_request(netlink, buffer, type,
-	    NLM_F_DUMP);
-
-	mnl_attr_put_strz(message, attribute, netlink->table);
-	return netlink_talk(netlink, message, take_object, dump);
 }
 
 /*
@@ -111,39 +51,38 @@ read_kind(struct netlink *netlink, uint16_t type, uint16_t attribute,
  * changed them meanwhile: -EINTR if they change all the time.  The caller frees them.
  */
 static int
-nft_dump_read_rules(struct netlink *netlink, struct nftnl_rule_list **rules)
+read_rules(struct netlink *netlink, struct nftnl_rule_list **rules)
 {
-	struct nft_dump dump = { .table = netlink->table };
+	_Alignas(struct nlmsghdr) char buffer[NETLINK_REQUEST_MAX];
 	int rc = -EINTR;
 
-	for (int tries = 0; rc == -EINTR && tries < READ_TRIES; tries++) {
-		dump.rules = nftnl_rule_list_alloc();
-		rc = dump.rules == NULL ? -ENOMEM : read_kind(netlink,
-		    NFT_MSG_GETRULE, NFTA_RULE_TABLE, &dump);
-		if (rc != 0 && dump.rules != NULL)
-			nftnl_rule_list_free(dump.rules);
+	for (int tries = 0; rc == -EINTR && tries < NETLINK_READ_TRIES;
+	    tries++) {
+		struct nlmsghdr *message = netlink_request(netlink, buffer,
+		    NFT_MSG_GETRULE, NLM_F_DUMP);
+
+		mnl_attr_put_strz(message, NFTA_RULE_TABLE, RULES_TABLE);
+		*rules = nftnl_rule_list_alloc();
+		if (*rules == NULL)
+			return -ENOMEM;
+		rc = netlink_talk(netlink, message, take_rule, *rules);
+		if (rc != 0)
+			nftnl_rule_list_free(*rules);
 	}
-	*rules = rc == 0 ? dump.rules : NULL;
 	return rc;
 }
 
-/* The sets, without their elements.  The caller frees them. */
-static int
-nft_dump_read_sets(struct netlink *netlink, struct nftnl_set_list **sets)
+/* A request about one set of the table. */
+static struct nlmsghdr *
+ask_set(struct netlink *netlink, char *buffer, const char *name)
 {
-	struct nft_dump dump = { .table = netlink->table,
-		.sets = nftnl_set_list_alloc() };
-	const int rc = dump.sets == NULL ? -ENOMEM : read_kind(netlink,
-	    NFT_MSG_GETSET, NFTA_SET_TABLE, &dump);
+	struct nlmsghdr *message = netlink_request(netlink, buffer,
+	    NFT_MSG_GETSET, NLM_F_ACK);
 
-	if (rc != 0 && dump.sets != NULL)
-		nftnl_set_list_free(dump.sets);
-	*sets = rc == 0 ? dump.sets : NULL;
-	return rc;
+	mnl_attr_put_strz(message, NFTA_SET_TABLE, RULES_TABLE);
+	mnl_attr_put_strz(message, NFTA_SET_NAME, name);
+	return message;
 }
-
-/* Newer than the headers of Debian 12: Linux 6.16. */
-#define SET_COUNT 20			/* NFTA_SET_COUNT */
 
 struct set_count {
 	uint32_t count;
@@ -155,7 +94,7 @@ take_count(const struct nlattr *attribute, void *data)
 {
 	struct set_count *set = data;
 
-	if (mnl_attr_get_type(attribute) == SET_COUNT &&
+	if (mnl_attr_get_type(attribute) == NETLINK_SET_COUNT &&
 	    mnl_attr_validate(attribute, MNL_TYPE_U32) == 0) {
 		set->count = ntohl(mnl_attr_get_u32(attribute));
 		set->known = true;
@@ -201,17 +140,14 @@ receive_uncounted(const struct nlmsghdr *message, void *data)
  * else -EOPNOTSUPP.
  */
 static int
-nft_dump_count_elements(struct netlink *netlink, const char *set, bool cheap,
+count_elements(struct netlink *netlink, const char *set, bool cheap,
     uint32_t *count)
 {
 	_Alignas(struct nlmsghdr) char buffer[NETLINK_REQUEST_MAX];
-	struct nlmsghdr *message = netlink_request(netlink, buffer,
-	    NFT_MSG_GETSET, NLM_F_ACK);
+	struct nlmsghdr *message = ask_set(netlink, buffer, set);
 	struct set_count known = { .known = false };
 	int rc;
 
-	mnl_attr_put_strz(message, NFTA_SET_TABLE, netlink->table);
-	mnl_attr_put_strz(message, NFTA_SET_NAME, set);
 	rc = netlink_talk(netlink, message, receive_count, &known);
 	*count = known.count;
 	if (rc != 0 || known.known)
@@ -220,7 +156,7 @@ nft_dump_count_elements(struct netlink *netlink, const char *set, bool cheap,
 		return -EOPNOTSUPP;
 	message = netlink_request(netlink, buffer, NFT_MSG_GETSETELEM,
 	    NLM_F_DUMP);
-	mnl_attr_put_strz(message, NFTA_SET_ELEM_LIST_TABLE, netlink->table);
+	mnl_attr_put_strz(message, NFTA_SET_ELEM_LIST_TABLE, RULES_TABLE);
 	mnl_attr_put_strz(message, NFTA_SET_ELEM_LIST_SET, set);
 	rc = netlink_talk(netlink, message, receive_uncounted, count);
 	/* Torn: somebody changed the rules, or the set grew. */
@@ -373,7 +309,7 @@ rules_kernel_has_chain(struct rules_kernel *kernel, const struct ruleset *set,
 	struct nftnl_rule_list_iter *iter;
 	bool equal;
 
-	if (nft_dump_read_rules(&kernel->netlink, &rules) != 0)
+	if (read_rules(&kernel->netlink, &rules) != 0)
 		return false;
 	iter = nftnl_rule_list_iter_create(rules);
 	equal = iter != NULL;
@@ -393,16 +329,31 @@ rules_kernel_has_chain(struct rules_kernel *kernel, const struct ruleset *set,
 	return equal;
 }
 
-static bool
-is_streams(const struct ruleset *set, const struct nftnl_set *there, bool ipv4)
+/* Whether it is the set of connections that is wanted. */
+struct wanted_streams {
+	const struct ruleset *set;
+	bool ipv4, fit;
+};
+
+static int
+compare_streams(const struct nlmsghdr *message, void *data)
 {
-	return there != NULL && nftnl_set_get_u32(there, NFTNL_SET_FLAGS) ==
+	struct wanted_streams *wanted = data;
+	struct nftnl_set *there = nftnl_set_alloc();
+
+	if (there == NULL)
+		return -ENOMEM;
+	wanted->fit = nftnl_set_nlmsg_parse(message, there) >= 0 &&
+	    nftnl_set_get_u32(there, NFTNL_SET_FLAGS) ==
 	    (NFT_SET_EVAL | NFT_SET_TIMEOUT) &&
 	    nftnl_set_get_u32(there, NFTNL_SET_KEY_LEN) ==
-	    expressions_stream_length(ipv4) &&
-	    nftnl_set_get_u32(there, NFTNL_SET_DESC_SIZE) == set->streams_max &&
+	    expressions_stream_length(wanted->ipv4) &&
+	    nftnl_set_get_u32(there, NFTNL_SET_DESC_SIZE) ==
+	    wanted->set->streams_max &&
 	    nftnl_set_get_u64(there, NFTNL_SET_TIMEOUT) ==
 	    RULES_STREAMS_S * 1000ULL;
+	nftnl_set_free(there);
+	return 0;
 }
 
 /*
@@ -412,16 +363,18 @@ is_streams(const struct ruleset *set, const struct nftnl_set *there, bool ipv4)
 static bool
 has_streams(struct rules_kernel *kernel, const struct ruleset *set)
 {
-	struct nftnl_set_list *sets;
-	bool fit;
+	_Alignas(struct nlmsghdr) char buffer[NETLINK_REQUEST_MAX];
+	struct wanted_streams wanted = { .set = set, .fit = true };
 
-	if (nft_dump_read_sets(&kernel->netlink, &sets) != 0)
-		return false;
-	fit = is_streams(set, nftnl_set_list_lookup_byname(sets,
-	    RULES_STREAMS4), true) && is_streams(set,
-	    nftnl_set_list_lookup_byname(sets, RULES_STREAMS6), false);
-	nftnl_set_list_free(sets);
-	return fit;
+	for (int i = 0; i < 2 && wanted.fit; i++) {
+		wanted.ipv4 = i == 0;
+		wanted.fit = false;
+		if (netlink_talk(&kernel->netlink, ask_set(&kernel->netlink,
+		    buffer, wanted.ipv4 ? RULES_STREAMS4 : RULES_STREAMS6),
+		    compare_streams, &wanted) != 0)
+			return false;
+	}
+	return wanted.fit;
 }
 
 /*
@@ -535,7 +488,7 @@ read_counters(struct rules_kernel *kernel, uint64_t packets[RULES_COUNTERS])
 	memset(packets, 0, RULES_COUNTERS * sizeof(*packets));
 	if (!kernel->installed)
 		return 0;
-	rc = nft_dump_read_rules(&kernel->netlink, &rules);
+	rc = read_rules(&kernel->netlink, &rules);
 	if (rc != 0)
 		return rc;
 	iter = nftnl_rule_list_iter_create(rules);
@@ -783,7 +736,7 @@ rules_kernel_streams(struct rules_kernel *kernel, bool cheap,
 	if (!kernel->installed || !kernel->chains[CHAIN_STREAM])
 		return 0;
 	for (size_t i = 0; i < 2 && rc == 0; i++)
-		rc = nft_dump_count_elements(&kernel->netlink,
+		rc = count_elements(&kernel->netlink,
 		    i == 0 ? RULES_STREAMS4 : RULES_STREAMS6, cheap,
 		    &counts[i]);
 	return rc;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The table inet nfdns that we want in the kernel, as values: the text for nft
- * (print.c), the netlink batch (kernel.c) and the comparison with the kernel
- * (verify.c) are all made from this one list of rules, so they cannot differ.
+ * (print.c) and the netlink batch (kernel.c) are made from this one list of rules,
+ * so they cannot differ.
  */
 #ifndef NFDNS_RULES_RULESET_H
 #define NFDNS_RULES_RULESET_H

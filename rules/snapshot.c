@@ -12,12 +12,6 @@
 #include "rules/expressions.h"
 #include "rules/snapshot.h"
 
-/* How often a read starts again because another program changed the rules. */
-#define READ_TRIES	10
-
-/* Newer than the headers of Debian 12: how many elements a set has. */
-#define SET_COUNT	20
-
 #define BIT(attribute)	(UINT32_C(1) << (attribute))
 
 /* How the kernel tells each kind. */
@@ -32,7 +26,7 @@ static const struct form {
 	    NFTA_CHAIN_NAME, BIT(NFTA_CHAIN_USE) | BIT(NFTA_CHAIN_HANDLE) |
 	    BIT(NFTA_CHAIN_COUNTERS) },
 	[SNAPSHOT_SET] = { NFT_MSG_NEWSET, NFT_MSG_GETSET, NFTA_SET_NAME,
-	    BIT(NFTA_SET_HANDLE) | BIT(SET_COUNT) },
+	    BIT(NFTA_SET_HANDLE) | BIT(NETLINK_SET_COUNT) },
 	[SNAPSHOT_ELEMENTS] = { NFT_MSG_NEWSETELEM, NFT_MSG_GETSETELEM,
 	    NFTA_SET_ELEM_LIST_SET, 0 },
 	[SNAPSHOT_RULE] = { NFT_MSG_NEWRULE, NFT_MSG_GETRULE, NFTA_RULE_CHAIN,
@@ -107,7 +101,7 @@ take_attribute(const struct nlattr *attribute, void *data)
 	} else if (kind == SNAPSHOT_RULE && type == NFTA_RULE_EXPRESSIONS) {
 		(void)mnl_attr_parse_nested(attribute, add_expression,
 		    &object->digest);
-	} else if (type > SET_COUNT ||
+	} else if (type > NETLINK_SET_COUNT ||
 	    (forms[kind].skipped & BIT(type)) == 0) {
 		object->digest = expressions_digest(object->digest, attribute,
 		    attribute->nla_len);
@@ -247,7 +241,7 @@ snapshot_read(struct snapshot *s, struct netlink *netlink)
 	int rc = -EINTR;
 
 	*s = (struct snapshot){ .count = 0 };
-	for (int tries = 0; rc == -EINTR && tries < READ_TRIES; tries++) {
+	for (int tries = 0; rc == -EINTR && tries < NETLINK_READ_TRIES; tries++) {
 		snapshot_free(s);
 		rc = read_all(s, netlink);
 	}

@@ -30,7 +30,7 @@ enum {
 int options_next(const struct options *options, int argc, char **argv, int *code);
 
 /*
- * For a program that nfdnsd starts with arguments of its own (program.h), after
+ * For a program that nfdnsd starts with arguments of its own (nfq/tls/start.c), after
  * program_values() said that these are others: a person runs it.  Answers
  * --help or --version on stdout if that is the one argument, else prints the
  * usage on stderr.  What main() returns.

@@ -35,6 +35,7 @@ struct file_stamp {
 	struct timespec modified, changed;
 	uint64_t files;			/* of a directory: a hash of its files */
 };
+
 /* More than a directory source may have (source_directory.h). */
 #define MAX_FILES	1024
 

@@ -32,6 +32,12 @@ int netlink_adopt(struct netlink *netlink, const char *table, int fd)
     __attribute__((warn_unused_result));
 void netlink_close(struct netlink *netlink);
 
+/* How often a read starts again because another program changed the rules. */
+#define NETLINK_READ_TRIES 10
+
+/* NFTA_SET_COUNT of Linux 6.16: how many elements a set has; Debian 12 lacks it. */
+#define NETLINK_SET_COUNT 20
+
 /* Enough for a request with two names. */
 #define NETLINK_REQUEST_MAX 512
 
