@@ -111,10 +111,9 @@ begin_file(struct builder *b, size_t set)
 static void
 end_file(struct builder *b, size_t set, struct diag *outer)
 {
-	if (b->error < 0 && b->error != -ENOMEM) {
-		if (b->error == -E2BIG || b->diag->errors == 0)
-			diag_add(b->diag, DIAG_ERROR, b->files[set].text.path,
-			    0, "cannot be used: %s", strerror(-b->error));
+	if (b->error == -E2BIG) {
+		diag_add(b->diag, DIAG_ERROR, b->files[set].text.path, 0,
+		    "is too large: rules have room for 4 GiB");
 		b->error = 0;
 	}
 	b->file_errors += b->diag->errors;

@@ -338,6 +338,35 @@ test_decide_verdict_of(void)
 	    VERDICT_ANSWER);
 }
 
+/* RFC 8914: what a rule made of the answer, and how. */
+static void
+test_decide_error(void)
+{
+	static const struct {
+		enum reason reason;
+		enum rule_action action;
+		enum extended_error error;
+	} rows[] = {
+		{ REASON_CHASE, RULE_NOTHING, EDE_NONE },
+		{ REASON_CHASE, RULE_CNAME, EDE_FILTERED },
+		{ REASON_CHASE, RULE_CNAME_BELOW, EDE_FILTERED },
+		{ REASON_CHASE, RULE_REWRITE, EDE_FILTERED },
+		{ REASON_NOT_MESH, RULE_REFUSE, EDE_NONE },
+		{ REASON_POLICY, RULE_REFUSE, EDE_PROHIBITED },
+		{ REASON_RATE, RULE_REFUSE, EDE_PROHIBITED },
+		{ REASON_POLICY, RULE_NXDOMAIN, EDE_BLOCKED },
+		{ REASON_POLICY, RULE_NODATA, EDE_BLOCKED },
+		{ REASON_POLICY, RULE_ADDRESSES, EDE_FILTERED },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const struct ruling ruling = { .action = rows[i].action };
+		const struct decision decision = { .reason = rows[i].reason };
+
+		CHECK(decide_error(&ruling, &decision) == rows[i].error);
+	}
+}
+
 int
 main(void)
 {
@@ -353,5 +382,6 @@ main(void)
 	TEST(test_decide_lacking_type);
 	TEST(test_decide_verdict_of);
 	TEST(test_decide_texts);
+	TEST(test_decide_error);
 	return test_summary();
 }

@@ -308,6 +308,7 @@ an_upstream_that_leads_back_is_switched_off(void)
 	t.settings.domain[1] = t.settings.domain[0];
 	memcpy(t.settings.domain[1].name, stub, sizeof(stub));
 	t.settings.domain[1].upstreams = 1;	/* the first serves both */
+	t.settings.domain[2] = t.settings.domain[1];	/* is none of them */
 	start();
 	wait_ms(0);
 	CHECK(t.sends == 3);

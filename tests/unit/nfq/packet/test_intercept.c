@@ -211,9 +211,9 @@ empty_payload_passes(void)
 	CHECK(in.decision.reason == REASON_MALFORMED);
 }
 
-/* What others answered, with this CNAME; whether rules deny it. */
+/* What others answered, with this CNAME, less "cut" octets; whether rules deny it. */
 static bool
-judge(const char *to, const struct reply_room *room)
+judge_cut(const char *to, size_t cut, const struct reply_room *room)
 {
 	uint8_t given[600];
 	size_t length = question_of(given, "www.example.org", TYPE_A, CLASS_IN);
@@ -230,7 +230,13 @@ judge(const char *to, const struct reply_room *room)
 		.reason = REASON_FORWARD };
 	in.found = (struct policy_found){ .would = RULE_NOTHING };
 	return intercept_judge(&in, &source, &(struct policy_answer){ given,
-	    length, 0 }, room);
+	    length - cut, 0 }, room);
+}
+
+static bool
+judge(const char *to, const struct reply_room *room)
+{
+	return judge_cut(to, 0, room);
 }
 
 static void
@@ -239,6 +245,7 @@ answers_of_others_are_judged(void)
 	const struct reply_room room = reply_room_of_packet(reply);
 	const struct reply_room stream = { reply, sizeof(reply), true };
 	struct policy_source policy = { .rules = NULL };
+	struct policy_note note;
 	struct test_policy p;
 
 	CHECK(test_policy_make(&p, "{ match = { names = [ \"*.bad\" ]; }; "
@@ -251,6 +258,8 @@ answers_of_others_are_judged(void)
 	CHECK(!judge("x.good", &room) && in.reply_length == 0);
 	CHECK(in.decision.reason == REASON_FORWARD);
 	CHECK(judge("x.bad", &room) && in.decision.rule == 1);
+	note = intercept_note(&in);
+	CHECK(note.judged_length == 7 && memcmp(note.judged, "\1x\3bad", 7) == 0);
 	CHECK(in.decision.reason == REASON_FORWARD_DENIED);
 	CHECK(in.decision.verdict == VERDICT_NXDOMAIN);
 	CHECK(in.answer == reply + 28 && (in.answer[3] & 15) == RCODE_NXDOMAIN);
@@ -259,6 +268,10 @@ answers_of_others_are_judged(void)
 	CHECK(in.answer_length > 0 && in.reply_length == 0);
 	CHECK(judge("x.drop", &room) && in.decision.verdict == VERDICT_DROP);
 	CHECK(in.answer_length == 0 && in.reply_length == 0);
+	/* Somewhere in its record it ends: nobody can say what its names are. */
+	for (size_t cut = 1; cut < 12 + 8; cut++)
+		CHECK(judge_cut("x.good", cut, &room) &&
+		    in.decision.rcode == RCODE_SERVFAIL);
 	test_policy_free(&p);
 }
 

@@ -175,6 +175,9 @@ a_rule_counts_once(void)
 	/* Of a rule's target: what else matches the name asked does not count. */
 	CHECK(OF_RULE(1, "x.b", "y") == 0);
 	CHECK(count_of(2) == 2 && found.observed == 0);
+	/* One behind it that both match was not gathered for the name asked. */
+	CHECK(OF_RULE(1, "x.b", "y.b") == 0);
+	CHECK(count_of(1) == 3 && count_of(2) == 3 && found.observed == 2);
 	end();
 }
 

@@ -8,6 +8,9 @@
 #define ZONE "{ name = \"z\"; format = \"rpz\"; path = \"/zone\"; " \
 	"origin = \"rpz\"; }"
 
+#define TXT_20	"abcdefghijklmnopqrst"
+#define TXT_100	TXT_20 TXT_20 TXT_20 TXT_20 TXT_20
+
 static struct test_policy p;
 
 static bool
@@ -91,6 +94,8 @@ all_errors_at_once(void)
 static void
 other_triggers_are_told_once(void)
 {
+	size_t two;
+
 	CHECK(makes("32.1.0.0.10.rpz-ip CNAME .\n24.0.0.0.10.rpz-ip CNAME .\n"
 	    "32.1.0.0.10.rpz-client-ip CNAME .\n32.1.0.0.10.rpz-nsip CNAME .\n"
 	    "ns.a.rpz-nsdname CNAME .\nx.rpz-foo CNAME .\nrpz-bar CNAME .\n"
@@ -112,6 +117,13 @@ other_triggers_are_told_once(void)
 	CHECK(makes("a 10 A 10.0.0.1\nb 20 A 10.0.0.1\n"));
 	CHECK(strcmp(answer_of("a"), "records 10 1 x1") == 0);
 	CHECK(strcmp(answer_of("b"), "records 20 1 x1") == 0);
+	test_policy_free(&p);
+	/* Equal records are kept once, for all names. */
+	CHECK(makes("a 10 TXT " TXT_100 "\nb 20 TXT " TXT_100 "\n"));
+	two = p.size;
+	test_policy_free(&p);
+	CHECK(makes("a 10 TXT " TXT_100 "\nb 10 TXT " TXT_100 "\n"));
+	CHECK(p.size + 100 <= two);
 	test_policy_free(&p);
 }
 
