@@ -123,7 +123,7 @@ $(PROGRAMS): $(BUILD)/%: $(BUILD)/nfq/%.o $(LIBRARY)
 # Optimizing what runs for a moment takes longer than that.
 $(BUILD)/tests/unit/%.o: private ALL_CFLAGS += -O0 -U_FORTIFY_SOURCE
 
-$(BUILD)/tests/%: $(BUILD)/tests/unit/%.o $(LIBRARY)
+$(BUILD)/tests/%: $(BUILD)/tests/unit/%.o $(BUILD)/tests/main.o $(LIBRARY)
 	@mkdir -p $(@D)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) $(LIBRARY) $(ALL_LIBS)

@@ -68,8 +68,7 @@ refuses(enum reason reason, uint16_t rcode)
 	return decides(VERDICT_REFUSE, reason, ANSWER_EMPTY, rcode);
 }
 
-static void
-test_decide_forms(void)
+TEST(test_decide_forms)
 {
 	static const struct {
 		enum question_form form;
@@ -102,8 +101,7 @@ test_decide_forms(void)
 }
 
 /* A rule can only make less of a message that the table leaves alone. */
-static void
-test_decide_forms_by_rule(void)
+TEST(test_decide_forms_by_rule)
 {
 	struct ruling ruling = { .rule = 7, .action = RULE_REFUSE };
 
@@ -139,8 +137,7 @@ test_decide_forms_by_rule(void)
 	CHECK(passes(REASON_NO_QUESTION));
 }
 
-static void
-test_decide_unloaded(void)
+TEST(test_decide_unloaded)
 {
 	reset();
 	lookup.entry.kind = ENTRY_NONE;
@@ -150,8 +147,7 @@ test_decide_unloaded(void)
 	CHECK(refuses(REASON_UNLOADED, RCODE_SERVFAIL));
 }
 
-static void
-test_decide_transfer(void)
+TEST(test_decide_transfer)
 {
 	reset();
 	lookup.entry.flags = NAME_OWNED;
@@ -163,8 +159,7 @@ test_decide_transfer(void)
 	CHECK(passes(REASON_TRANSFER));
 }
 
-static void
-test_decide_unknown_name(void)
+TEST(test_decide_unknown_name)
 {
 	reset();
 	lookup.entry.kind = ENTRY_NONE;
@@ -181,8 +176,7 @@ test_decide_unknown_name(void)
 	    RCODE_NXDOMAIN));
 }
 
-static void
-test_decide_edns_version(void)
+TEST(test_decide_edns_version)
 {
 	reset();
 	question.type = TYPE_A;
@@ -200,8 +194,7 @@ test_decide_edns_version(void)
 	CHECK(refuses(REASON_EDNS_VERSION, RCODE_BADVERS));
 }
 
-static void
-test_decide_records(void)
+TEST(test_decide_records)
 {
 	static const struct {
 		enum entry_kind kind;
@@ -234,8 +227,7 @@ test_decide_records(void)
 }
 
 /* The code is that of the last name (RFC 6604 section 3). */
-static void
-test_decide_leads_nowhere(void)
+TEST(test_decide_leads_nowhere)
 {
 	reset();
 	lookup.target_unknown = true;
@@ -244,8 +236,7 @@ test_decide_leads_nowhere(void)
 	    RCODE_NXDOMAIN));
 }
 
-static void
-test_decide_empty_name(void)
+TEST(test_decide_empty_name)
 {
 	reset();
 	lookup.entry.kind = ENTRY_EMPTY;
@@ -265,8 +256,7 @@ test_decide_empty_name(void)
 	CHECK(is_nodata(REASON_OWNED_TYPE));
 }
 
-static void
-test_decide_lacking_type(void)
+TEST(test_decide_lacking_type)
 {
 	reset();
 	CHECK(passes(REASON_OTHER_TYPE));
@@ -287,8 +277,7 @@ test_decide_lacking_type(void)
 	CHECK(is_nodata(REASON_OWNED_TYPE));
 }
 
-static void
-test_decide_texts(void)
+TEST(test_decide_texts)
 {
 	enum verdict verdict;
 	enum reason reason, other;
@@ -309,8 +298,7 @@ test_decide_texts(void)
 	decide_verdict_of((const uint8_t *)(text), sizeof(text) - 1)
 
 /* Issue 23, 16: an answer of others without records of the type is NODATA. */
-static void
-test_decide_verdict_of(void)
+TEST(test_decide_verdict_of)
 {
 	static const char a[] = HEAD("\x81\x80", "\1") A_MESH "\0\1\0\1"
 	    "\xc0\x0c\0\1\0\1\0\0\0\x1e\0\4\12\0\0\1";
@@ -339,8 +327,7 @@ test_decide_verdict_of(void)
 }
 
 /* RFC 8914: what a rule made of the answer, and how. */
-static void
-test_decide_error(void)
+TEST(test_decide_error)
 {
 	static const struct {
 		enum reason reason;
@@ -365,23 +352,4 @@ test_decide_error(void)
 
 		CHECK(decide_error(&ruling, &decision) == rows[i].error);
 	}
-}
-
-int
-main(void)
-{
-	TEST(test_decide_forms);
-	TEST(test_decide_forms_by_rule);
-	TEST(test_decide_unloaded);
-	TEST(test_decide_transfer);
-	TEST(test_decide_unknown_name);
-	TEST(test_decide_edns_version);
-	TEST(test_decide_records);
-	TEST(test_decide_leads_nowhere);
-	TEST(test_decide_empty_name);
-	TEST(test_decide_lacking_type);
-	TEST(test_decide_verdict_of);
-	TEST(test_decide_texts);
-	TEST(test_decide_error);
-	return test_summary();
 }

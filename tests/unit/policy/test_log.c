@@ -39,8 +39,7 @@ write_all_levels(void)
 	log_debug("d");
 }
 
-static void
-levels_are_prefixes(void)
+TEST(levels_are_prefixes)
 {
 	capture(write_all_levels);
 	CHECK(strcmp(written, "<3>e 1\n<4>w\n<5>n\n<6>i\n<7>d\n") == 0);
@@ -57,8 +56,7 @@ write_at_warning(void)
 	log_debug("d");
 }
 
-static void
-lines_above_the_level_are_not_written(void)
+TEST(lines_above_the_level_are_not_written)
 {
 	capture(write_at_warning);
 	CHECK(strcmp(written, "<3>e\n<4>w\n") == 0);
@@ -70,8 +68,7 @@ write_hostile(void)
 	log_info("%s", "a\nb\x1b[2J\x7f\tc \xc3\xa4");
 }
 
-static void
-one_call_is_one_line(void)
+TEST(one_call_is_one_line)
 {
 	capture(write_hostile);
 	CHECK(strcmp(written, "<6>a\\x0ab\\x1b[2J\\x7f\\x09c \xc3\xa4\n") == 0);
@@ -85,8 +82,7 @@ write_endless(void)
 	log_info("%s", endless);
 }
 
-static void
-long_lines_are_cut_and_say_so(void)
+TEST(long_lines_are_cut_and_say_so)
 {
 	memset(endless, 'x', sizeof(endless) - 1);
 	capture(write_endless);
@@ -116,15 +112,13 @@ write_with_errno(void)
 	close(closed);
 }
 
-static void
-errno_is_left_alone(void)
+TEST(errno_is_left_alone)
 {
 	capture(write_with_errno);
 	CHECK(strcmp(written, "<6>x\n") == 0);
 }
 
-static void
-a_terminal_gets_words(void)
+TEST(a_terminal_gets_words)
 {
 	int master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC), slave;
 	int saved = dup(STDERR_FILENO);
@@ -151,8 +145,7 @@ a_terminal_gets_words(void)
 	close(master);
 }
 
-static void
-levels_have_names(void)
+TEST(levels_have_names)
 {
 	enum log_level level;
 
@@ -162,18 +155,4 @@ levels_have_names(void)
 	    level == LOG_LEVEL_DEBUG);
 	CHECK(log_level_from_text(&level, "Debug") == -EINVAL);
 	CHECK(log_level_from_text(&level, "") == -EINVAL);
-}
-
-int
-main(void)
-{
-	(void)setvbuf(stdout, NULL, _IOLBF, 0);
-	TEST(levels_are_prefixes);
-	TEST(lines_above_the_level_are_not_written);
-	TEST(one_call_is_one_line);
-	TEST(long_lines_are_cut_and_say_so);
-	TEST(errno_is_left_alone);
-	TEST(a_terminal_gets_words);
-	TEST(levels_have_names);
-	return test_summary();
 }

@@ -49,8 +49,7 @@ lowest_free(void)
 	return fd;
 }
 
-static void
-none_some_and_all(void)
+TEST(none_some_and_all)
 {
 	const size_t counts[] = { 0, 1, 7, FDS_MAX };
 	int fds[FDS_MAX], out[FDS_MAX], flags;
@@ -69,8 +68,7 @@ none_some_and_all(void)
 	}
 }
 
-static void
-more_than_there_is_room_for_are_closed(void)
+TEST(more_than_there_is_room_for_are_closed)
 {
 	const int before = lowest_free(), fds[] = { 0, 1, 2, 0 };
 	int out[2] = { -1, -1 }, flags;
@@ -83,8 +81,7 @@ more_than_there_is_room_for_are_closed(void)
 	CHECK(lowest_free() == before);
 }
 
-static void
-more_than_were_expected_are_cut_off(void)
+TEST(more_than_were_expected_are_cut_off)
 {
 	const int before = lowest_free();
 	int fds[FDS_MAX] = { 0 }, out[1] = { -1 }, flags;
@@ -106,8 +103,7 @@ nothing(int number)
  * A pipe that is full after a page, whose reader takes a bit at a time, and each
  * time a signal that ends the write(2) where it is.
  */
-static void
-writes_all_parts_however_little_is_taken(void)
+TEST(writes_all_parts_however_little_is_taken)
 {
 	static char sent[100000], got[sizeof(sent) + 1];
 	struct iovec parts[] = { { sent, 49999 }, { NULL, 0 },
@@ -137,8 +133,7 @@ writes_all_parts_however_little_is_taken(void)
 	(void)close(pipes[0]);
 }
 
-static void
-says_why_it_cannot_write(void)
+TEST(says_why_it_cannot_write)
 {
 	char octet = 'x';
 	struct iovec part = { &octet, 1 };
@@ -151,8 +146,7 @@ says_why_it_cannot_write(void)
 }
 
 /* A pipe gives it in pieces. */
-static void
-reads_all_there_is(void)
+TEST(reads_all_there_is)
 {
 	static char sent[100000], got[sizeof(sent) + 1];
 	int pipes[2], status;
@@ -184,11 +178,5 @@ int
 main(void)
 {
 	CHECK(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0);
-	TEST(none_some_and_all);
-	TEST(more_than_there_is_room_for_are_closed);
-	TEST(more_than_were_expected_are_cut_off);
-	TEST(writes_all_parts_however_little_is_taken);
-	TEST(reads_all_there_is);
-	TEST(says_why_it_cannot_write);
-	return test_summary();
+	return test_run();
 }

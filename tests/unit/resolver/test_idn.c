@@ -22,8 +22,7 @@ read_name(const char *from)
 	return name_to_text(name.octets, text);
 }
 
-static void
-labels_in_utf8_become_a_labels(void)
+TEST(labels_in_utf8_become_a_labels)
 {
 	static const char *const names[][2] = {
 		{ "\xc3\xbcml.example", "xn--ml-wka.example." },
@@ -51,8 +50,7 @@ labels_in_utf8_become_a_labels(void)
 	}
 }
 
-static void
-what_idna_does_not_allow_is_refused(void)
+TEST(what_idna_does_not_allow_is_refused)
 {
 	static const char *const names[][2] = {
 		{ "\xff\xfe.example", "EILSEQ" },	/* no UTF-8 */
@@ -80,12 +78,4 @@ what_idna_does_not_allow_is_refused(void)
 	for (int i = 0; i < 70; i++)
 		memcpy(longest + 4 * i, "\xc3\xbc\xc3\xb6", 5);
 	CHECK(strcmp(read_name(longest), "ENAMETOOLONG") == 0);
-}
-
-int
-main(void)
-{
-	TEST(labels_in_utf8_become_a_labels);
-	TEST(what_idna_does_not_allow_is_refused);
-	return test_summary();
 }

@@ -85,8 +85,7 @@ write_it(int at, const char *path, const char *octets, size_t length,
 	return replace_end(&r, how, 0);
 }
 
-static void
-readers_see_the_old_or_the_new(void)
+TEST(readers_see_the_old_or_the_new)
 {
 	static const enum replace_how hows[] = { REPLACE_QUICKLY,
 		REPLACE_DURABLY };
@@ -109,8 +108,7 @@ readers_see_the_old_or_the_new(void)
 	CHECK(lowest_free() == free);
 }
 
-static void
-the_mode_is_as_asked_for_whatever_the_umask(void)
+TEST(the_mode_is_as_asked_for_whatever_the_umask)
 {
 	static const mode_t masks[] = { 0, 022, 077 };
 	const mode_t old = umask(0);
@@ -125,8 +123,7 @@ the_mode_is_as_asked_for_whatever_the_umask(void)
 }
 
 /* Elsewhere than in the directory where we are. */
-static void
-a_directory_may_be_open(void)
+TEST(a_directory_may_be_open)
 {
 	int fd;
 
@@ -140,8 +137,7 @@ a_directory_may_be_open(void)
 	(void)close(fd);
 }
 
-static void
-an_error_leaves_what_there_was(void)
+TEST(an_error_leaves_what_there_was)
 {
 	const int free = lowest_free();
 	struct replace r;
@@ -159,8 +155,7 @@ an_error_leaves_what_there_was(void)
 }
 
 /* As a full disk: a part is written, and the rest is refused. */
-static void
-a_part_never_counts(void)
+TEST(a_part_never_counts)
 {
 	const int free = lowest_free();
 	struct rlimit all, few;
@@ -184,8 +179,7 @@ a_part_never_counts(void)
 	CHECK(lowest_free() == free);
 }
 
-static void
-no_link_is_followed(void)
+TEST(no_link_is_followed)
 {
 	put("other", "untouched");
 	put("f", "old");
@@ -201,16 +195,14 @@ no_link_is_followed(void)
 	CHECK(holds("other", "untouched"));
 }
 
-static void
-what_a_killed_writer_left_is_gone(void)
+TEST(what_a_killed_writer_left_is_gone)
 {
 	put("f.new", "longer than what comes");
 	CHECK(write_it(AT_FDCWD, "f", "new", 3, false, REPLACE_QUICKLY) == 0);
 	CHECK(holds("f", "new") && is_absent("f.new"));
 }
 
-static void
-directories_in_the_way_are_said(void)
+TEST(directories_in_the_way_are_said)
 {
 	struct replace r;
 
@@ -224,8 +216,7 @@ directories_in_the_way_are_said(void)
 	CHECK(S_ISDIR(mode_of("d")) && is_absent("d.new"));
 }
 
-static void
-a_directory_that_is_gone_is_said(void)
+TEST(a_directory_that_is_gone_is_said)
 {
 	const int free = lowest_free();
 	struct replace r;
@@ -238,8 +229,7 @@ a_directory_that_is_gone_is_said(void)
 	CHECK(lowest_free() == free);
 }
 
-static void
-a_path_may_be_too_long(void)
+TEST(a_path_may_be_too_long)
 {
 	char path[PATH_MAX];
 	struct replace r;
@@ -270,16 +260,7 @@ main(void)
 		printf("FAIL replace: no directory for files\n");
 		return 1;
 	}
-	TEST(readers_see_the_old_or_the_new);
-	TEST(the_mode_is_as_asked_for_whatever_the_umask);
-	TEST(a_directory_may_be_open);
-	TEST(an_error_leaves_what_there_was);
-	TEST(a_part_never_counts);
-	TEST(no_link_is_followed);
-	TEST(what_a_killed_writer_left_is_gone);
-	TEST(directories_in_the_way_are_said);
-	TEST(a_directory_that_is_gone_is_said);
-	TEST(a_path_may_be_too_long);
+	test_run();
 	remove_all();
 	return test_summary();
 }

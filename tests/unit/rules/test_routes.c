@@ -36,8 +36,7 @@ add_route_of(int family, uint8_t protocol, uint32_t table, uint32_t device)
 }
 
 /* The whole of what one version of IP is sent: lo's route, rule, eth's route. */
-static void
-messages_as_octets(void)
+TEST(messages_as_octets)
 {
 	/* Behind the header: in the order of the machine's octets. */
 	static const uint8_t route[] = {
@@ -75,8 +74,7 @@ messages_as_octets(void)
 	CHECK(memcmp(kernel.sent[1] + NLMSG_HDRLEN, rule, sizeof(rule)) == 0);
 }
 
-static void
-both_versions_and_every_device(void)
+TEST(both_versions_and_every_device)
 {
 	struct routes *routes;
 
@@ -99,8 +97,7 @@ both_versions_and_every_device(void)
 }
 
 /* A run that was killed left a rule and a table of other numbers. */
-static void
-leftovers_go_and_others_stay(void)
+TEST(leftovers_go_and_others_stay)
 {
 	begin();
 	add_rule_of(AF_INET, ROUTES_PROTOCOL, 99, 60);
@@ -124,8 +121,7 @@ leftovers_go_and_others_stay(void)
 	CHECK(kernel.route_count == 0);
 }
 
-static void
-another_programs_table_is_not_used(void)
+TEST(another_programs_table_is_not_used)
 {
 	struct routes *routes;
 
@@ -138,8 +134,7 @@ another_programs_table_is_not_used(void)
 	CHECK(kernel.rule_count == 0 && kernel.route_count == 1);
 }
 
-static void
-refusals_are_named(void)
+TEST(refusals_are_named)
 {
 	static const struct {
 		uint16_t type;
@@ -168,11 +163,7 @@ refusals_are_named(void)
 int
 main(void)
 {
-	TEST(messages_as_octets);
-	TEST(both_versions_and_every_device);
-	TEST(leftovers_go_and_others_stay);
-	TEST(another_programs_table_is_not_used);
-	TEST(refusals_are_named);
+	test_run();
 	diag_free(&diag);
 	return test_summary();
 }

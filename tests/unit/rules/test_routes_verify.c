@@ -2,8 +2,7 @@
 /* What differs from what was installed is said, and comes back. */
 #include "tests/unit/rules/own_rtnetlink.h"
 
-static void
-what_is_gone_comes_back(void)
+TEST(what_is_gone_comes_back)
 {
 	struct routes *routes;
 
@@ -63,8 +62,7 @@ change_route_of_ours(void)
 	kernel.routes[0].entry.local_default = false;
 }
 
-static void
-verify_says_what_differs(void)
+TEST(verify_says_what_differs)
 {
 	enum rules_state state = RULES_ABSENT;
 
@@ -87,8 +85,7 @@ verify_says_what_differs(void)
 int
 main(void)
 {
-	TEST(what_is_gone_comes_back);
-	TEST(verify_says_what_differs);
+	test_run();
 	diag_free(&diag);
 	return test_summary();
 }

@@ -125,8 +125,7 @@ print_all(FILE *out)
 }
 
 /* The first line in which both differ is printed. */
-static void
-rules_and_messages_are_as_expected(void)
+TEST(rules_and_messages_are_as_expected)
 {
 	char made[1024], wanted[1024];
 	FILE *expected = fopen(EXPECTED, "r"), *actual = tmpfile();
@@ -162,6 +161,5 @@ main(int argc, char **argv)
 		print_all(stdout);
 		return 0;
 	}
-	TEST(rules_and_messages_are_as_expected);
-	return test_summary();
+	return test_run();
 }

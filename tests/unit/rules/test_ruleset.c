@@ -50,8 +50,7 @@ in_order(const char *text, const char *const *parts)
 	return text != NULL;
 }
 
-static void
-plain_rules(void)
+TEST(plain_rules)
 {
 	static const char *const parts[] = {
 		"table inet nfdns {\n\tchain question {\n",
@@ -83,8 +82,7 @@ plain_rules(void)
 }
 
 /* With TCP: two more chains, two sets that fill themselves. */
-static void
-rules_of_tcp(void)
+TEST(rules_of_tcp)
 {
 	static const char *const parts[] = {
 		"set streams4 {\n\t\ttype ipv4_addr . inet_service . ipv4_addr\n",
@@ -151,8 +149,7 @@ rules_of_tcp(void)
 	free(text);
 }
 
-static void
-bypasses_stand_before_the_queue(void)
+TEST(bypasses_stand_before_the_queue)
 {
 	uid_t users[] = { 998, 0 };
 	gid_t groups[] = { 4294967294U };
@@ -195,8 +192,7 @@ bypasses_stand_before_the_queue(void)
 }
 
 /* In the end what was queued with the zone still to come passes without. */
-static void
-leaving_passes_without_a_zone(void)
+TEST(leaving_passes_without_a_zone)
 {
 	struct config config = plain;
 	char *text;
@@ -214,8 +210,7 @@ leaving_passes_without_a_zone(void)
 	free(text);
 }
 
-static void
-only_the_named_nameservers(void)
+TEST(only_the_named_nameservers)
 {
 	struct config_prefix nameservers[] = {
 		prefix("127.0.0.53", 32), prefix("::1", 128),
@@ -242,8 +237,7 @@ only_the_named_nameservers(void)
 }
 
 /* Before each rule that queues; off, there is nothing of it. */
-static void
-rate_of_users(void)
+TEST(rate_of_users)
 {
 	static const char *const parts[] = {
 		"set users {\n\t\ttype uid\n\t\tsize 16384\n"
@@ -295,8 +289,7 @@ rate_of_users(void)
 }
 
 /* Where the policy could deny, no packet of a program goes by unread: issue 22. */
-static void
-nothing_goes_by_unread(void)
+TEST(nothing_goes_by_unread)
 {
 	static const char *const parts[] = {
 		"# Packets that a full queue has no room for are dropped.\n",
@@ -349,8 +342,7 @@ nothing_goes_by_unread(void)
 	free(text);
 }
 
-static void
-queue_statement(void)
+TEST(queue_statement)
 {
 	struct config config = plain;
 	char *text;
@@ -389,8 +381,7 @@ has_elements(const char *address, uint8_t length, const char *start,
 	return end == NULL || (elements[1].end && strcmp(text, end) == 0);
 }
 
-static void
-intervals(void)
+TEST(intervals)
 {
 	CHECK(has_elements("10.0.0.0", 8, "10.0.0.0", "11.0.0.0"));
 	CHECK(has_elements("10.255.255.255", 32, "10.255.255.255", "11.0.0.0"));
@@ -409,8 +400,7 @@ intervals(void)
 	CHECK(has_elements("::", 1, "::", "8000::"));
 }
 
-static void
-sets_do_not_overlap(void)
+TEST(sets_do_not_overlap)
 {
 	struct config_prefix given[] = {
 		prefix("10.1.0.0", 16), prefix("::1", 128),
@@ -444,8 +434,7 @@ sets_do_not_overlap(void)
 	CHECK(address_set_fill(&set, NULL, 0) == 0 && set.count == 0);
 }
 
-static void
-cgroup_paths_refused(void)
+TEST(cgroup_paths_refused)
 {
 	static const char *const bad[] = {
 		"", "/", "/a", "a/", "a//b", ".", "..", "a/..", "../a",
@@ -462,8 +451,7 @@ cgroup_paths_refused(void)
 }
 
 /* Every cgroup that cannot be looked up is told, with its line. */
-static void
-cgroups_that_cannot_be_are_errors(void)
+TEST(cgroups_that_cannot_be_are_errors)
 {
 	struct config_cgroup cgroups[] = {
 		{ (char[]){ "a//b" }, "test.conf", 7 },
@@ -489,8 +477,7 @@ cgroups_that_cannot_be_are_errors(void)
 }
 
 /* What a restart of a service leaves alike is its path. */
-static void
-cgroups_are_told_apart_by_number(void)
+TEST(cgroups_are_told_apart_by_number)
 {
 	const struct condition user = condition_number(SUBJECT_SKUID,
 	    OPERATOR_EQUAL, 7);
@@ -513,23 +500,4 @@ cgroups_are_told_apart_by_number(void)
 	b.count = 1;
 	other[0].conditions[0] = condition_cgroup(9, 2, "a/b");
 	CHECK(!ruleset_same_cgroups(&a, &b));
-}
-
-int
-main(void)
-{
-	TEST(plain_rules);
-	TEST(rules_of_tcp);
-	TEST(bypasses_stand_before_the_queue);
-	TEST(leaving_passes_without_a_zone);
-	TEST(only_the_named_nameservers);
-	TEST(rate_of_users);
-	TEST(nothing_goes_by_unread);
-	TEST(queue_statement);
-	TEST(intervals);
-	TEST(sets_do_not_overlap);
-	TEST(cgroup_paths_refused);
-	TEST(cgroups_that_cannot_be_are_errors);
-	TEST(cgroups_are_told_apart_by_number);
-	return test_summary();
 }

@@ -55,8 +55,7 @@ is_taken_by(struct walk_packet packet, const char *comment)
 	return *comment == '\0';
 }
 
-static void
-everything_is_queued(void)
+TEST(everything_is_queued)
 {
 	build("");
 	CHECK(is_taken_by(packet_to("192.0.2.53", IPPROTO_UDP, 1),
@@ -76,8 +75,7 @@ everything_is_queued(void)
 	end();
 }
 
-static void
-bypasses(void)
+TEST(bypasses)
 {
 	build("capture = { tcp = false; bypass = { users = [ 33 ]; groups = [ 44 ];"
 	    " destinations = [ \"10.1.0.0/17\", \"fd00::/9\" ]; }; };");
@@ -98,8 +96,7 @@ bypasses(void)
 	end();
 }
 
-static void
-nameservers_that_are_named(void)
+TEST(nameservers_that_are_named)
 {
 	build("capture = { nameservers = [ \"192.0.2.0/24\" ]; user_rate = 5; };");
 	CHECK(is_taken_by(packet_to("192.0.2.53", IPPROTO_UDP, 1),
@@ -112,8 +109,7 @@ nameservers_that_are_named(void)
 }
 
 /* What is only taken sometimes says so, and the first that fails is told. */
-static void
-conditions_that_are_told(void)
+TEST(conditions_that_are_told)
 {
 	struct walk_packet packet = packet_to("192.0.2.53", IPPROTO_UDP, 1);
 	const struct condition *failed;
@@ -133,14 +129,4 @@ conditions_that_are_told(void)
 	}
 	CHECK(over == 2);	/* packets, octets */
 	end();
-}
-
-int
-main(void)
-{
-	TEST(everything_is_queued);
-	TEST(bypasses);
-	TEST(nameservers_that_are_named);
-	TEST(conditions_that_are_told);
-	return test_summary();
 }

@@ -5,8 +5,7 @@
  */
 #include "tests/engine.h"
 
-static void
-a_user_cannot_take_all(void)
+TEST(a_user_cannot_take_all)
 {
 	prepare();
 	t.settings.limits.held = 5;
@@ -26,8 +25,7 @@ a_user_cannot_take_all(void)
 	CHECK(t.fate[6] == PASSED);
 }
 
-static void
-never_more_than_held_in_all(void)
+TEST(never_more_than_held_in_all)
 {
 	prepare();
 	t.settings.limits.held = 4;
@@ -42,8 +40,7 @@ never_more_than_held_in_all(void)
 	finish();
 }
 
-static void
-refreshes_have_a_part_of_their_own(void)
+TEST(refreshes_have_a_part_of_their_own)
 {
 	prepare();
 	t.settings.limits.domain = 8;
@@ -68,8 +65,7 @@ refreshes_have_a_part_of_their_own(void)
 	finish();
 }
 
-static void
-one_answer_for_equal_questions(void)
+TEST(one_answer_for_equal_questions)
 {
 	prepare();
 	start();
@@ -83,8 +79,7 @@ one_answer_for_equal_questions(void)
 	finish();
 }
 
-static void
-forged_replies_lead_to_tcp(void)
+TEST(forged_replies_lead_to_tcp)
 {
 	uint32_t first;
 
@@ -103,8 +98,7 @@ forged_replies_lead_to_tcp(void)
 	finish();
 }
 
-static void
-a_dead_first_server_costs_one_question(void)
+TEST(a_dead_first_server_costs_one_question)
 {
 	prepare();
 	start();
@@ -121,8 +115,7 @@ a_dead_first_server_costs_one_question(void)
 }
 
 /* After UDP was in vain, TCP answers a probe: the next question goes over TCP. */
-static void
-a_server_over_tcp_alone_is_found(void)
+TEST(a_server_over_tcp_alone_is_found)
 {
 	uint32_t probe = NOBODY;
 
@@ -157,8 +150,7 @@ static const uint8_t chain[] = "\1\0\205\200\0\1\0\1\0\0\0\0\1x\4test\0\0\1\0\1"
 static const struct chase chase = { .chain = chain,
 	.length = sizeof(chain) - 1, .target = 36 };
 
-static void
-a_chain_is_completed(void)
+TEST(a_chain_is_completed)
 {
 	prepare();
 	start();
@@ -173,8 +165,7 @@ a_chain_is_completed(void)
 	finish();
 }
 
-static void
-a_chain_stays_if_its_end_fails(void)
+TEST(a_chain_stays_if_its_end_fails)
 {
 	prepare();
 	start();
@@ -185,8 +176,7 @@ a_chain_stays_if_its_end_fails(void)
 	finish();
 }
 
-static void
-a_clients_own_nameserver_is_not_trusted_by_others(void)
+TEST(a_clients_own_nameserver_is_not_trusted_by_others)
 {
 	prepare();
 	t.settings.domain[0].name[0] = 3;
@@ -205,8 +195,7 @@ a_clients_own_nameserver_is_not_trusted_by_others(void)
 	finish();
 }
 
-static void
-reload_goes_on_with_questions(void)
+TEST(reload_goes_on_with_questions)
 {
 	uint32_t first;
 
@@ -237,8 +226,7 @@ reload_goes_on_with_questions(void)
 }
 
 /* FORMERR asks the same server once more, which is none of ours any longer. */
-static void
-a_removed_server_is_not_asked_again(void)
+TEST(a_removed_server_is_not_asked_again)
 {
 	uint8_t octets[MESSAGE_ASK_MAX];
 	uint32_t first;
@@ -274,8 +262,7 @@ lead_back(int n, uint32_t attempt)
 }
 
 /* Its reply has a token that nobody knows any more: it is no forged one. */
-static void
-a_second_look_replaces_the_first(void)
+TEST(a_second_look_replaces_the_first)
 {
 	uint32_t first;
 
@@ -296,8 +283,7 @@ a_second_look_replaces_the_first(void)
 	finish();
 }
 
-static void
-an_upstream_that_leads_back_is_switched_off(void)
+TEST(an_upstream_that_leads_back_is_switched_off)
 {
 	static const uint8_t stub[] = "\4stub\4test";
 	uint32_t probe = SENT;
@@ -340,8 +326,7 @@ an_upstream_that_leads_back_is_switched_off(void)
 	finish();
 }
 
-static void
-what_is_no_question_passes(void)
+TEST(what_is_no_question_passes)
 {
 	prepare();
 	start();
@@ -350,25 +335,4 @@ what_is_no_question_passes(void)
 	ask_client(&t.clients[0]);
 	CHECK(t.fate[0] == PASSED && t.sends == 0);
 	finish();
-}
-
-int
-main(void)
-{
-	TEST(a_user_cannot_take_all);
-	TEST(never_more_than_held_in_all);
-	TEST(refreshes_have_a_part_of_their_own);
-	TEST(one_answer_for_equal_questions);
-	TEST(forged_replies_lead_to_tcp);
-	TEST(a_dead_first_server_costs_one_question);
-	TEST(a_server_over_tcp_alone_is_found);
-	TEST(a_chain_is_completed);
-	TEST(a_chain_stays_if_its_end_fails);
-	TEST(a_clients_own_nameserver_is_not_trusted_by_others);
-	TEST(reload_goes_on_with_questions);
-	TEST(a_removed_server_is_not_asked_again);
-	TEST(a_second_look_replaces_the_first);
-	TEST(an_upstream_that_leads_back_is_switched_off);
-	TEST(what_is_no_question_passes);
-	return test_summary();
 }

@@ -36,8 +36,7 @@ reply_subnet(uint32_t attempt, uint8_t last)
 }
 
 /* Issue 23, item 8. */
-static void
-equal_questions_with_a_subnet_are_one(void)
+TEST(equal_questions_with_a_subnet_are_one)
 {
 	prepare();
 	start();
@@ -51,8 +50,7 @@ equal_questions_with_a_subnet_are_one(void)
 }
 
 /* Issue 23, item 8. */
-static void
-an_answer_for_a_subnet_is_not_everybodys(void)
+TEST(an_answer_for_a_subnet_is_not_everybodys)
 {
 	prepare();
 	start();
@@ -69,8 +67,7 @@ an_answer_for_a_subnet_is_not_everybodys(void)
 }
 
 /* Issue 23, item 8: where equal questions do not join, one of them is kept. */
-static void
-what_does_not_join_is_one_guess(void)
+TEST(what_does_not_join_is_one_guess)
 {
 	uint32_t first;
 
@@ -93,8 +90,7 @@ what_does_not_join_is_one_guess(void)
 }
 
 /* Issue 23, item 8: another thread has asked the same, and its answer was kept. */
-static void
-a_fresh_answer_stays(void)
+TEST(a_fresh_answer_stays)
 {
 	struct cache_entry entry;
 	uint8_t buf[CACHE_MESSAGE_MAX];
@@ -118,8 +114,7 @@ a_fresh_answer_stays(void)
 }
 
 /* Issue 23, item 8: 65,536 types are no 65,536 guesses at the name. */
-static void
-a_rare_types_denial_is_of_the_type(void)
+TEST(a_rare_types_denial_is_of_the_type)
 {
 	static const char soa[] = "\300\14\0\6\0\1\0\0\0\74\0\26"
 	    "\0\0\0\0\0\1\0\0\0\1\0\0\0\1\0\0\0\1\0\0\0\74";
@@ -153,8 +148,7 @@ a_rare_types_denial_is_of_the_type(void)
  * Issue 23, item 9: an upstream over UDP alone; the question ends soon, and what asks
  * for it again is answered by that end for a while.
  */
-static void
-wrong_replies_end_an_attempt(void)
+TEST(wrong_replies_end_an_attempt)
 {
 	unsigned int guesses = 0;
 
@@ -177,16 +171,4 @@ wrong_replies_end_an_attempt(void)
 	ask(1, 'a');
 	CHECK(t.fate[1] == ANSWERED && t.sends == guesses);
 	finish();
-}
-
-int
-main(void)
-{
-	TEST(equal_questions_with_a_subnet_are_one);
-	TEST(an_answer_for_a_subnet_is_not_everybodys);
-	TEST(what_does_not_join_is_one_guess);
-	TEST(a_fresh_answer_stays);
-	TEST(a_rare_types_denial_is_of_the_type);
-	TEST(wrong_replies_end_an_attempt);
-	return test_summary();
 }

@@ -33,8 +33,7 @@ start_other(void)
 	engine_count_in(t.engine, counted);
 }
 
-static void
-it_tells_that_one_is_to_be_probed(void)
+TEST(it_tells_that_one_is_to_be_probed)
 {
 	prepare();
 	start_other();
@@ -55,8 +54,7 @@ it_tells_that_one_is_to_be_probed(void)
 }
 
 /* That another engine keeps answers for. */
-static void
-it_keeps_answers_of_its_own_settings_alone(void)
+TEST(it_keeps_answers_of_its_own_settings_alone)
 {
 	prepare();
 	start_other();
@@ -86,8 +84,7 @@ it_keeps_answers_of_its_own_settings_alone(void)
 }
 
 /* The other one removes what a reload changes. */
-static void
-a_reload_flushes_nothing(void)
+TEST(a_reload_flushes_nothing)
 {
 	prepare();
 	start_other();
@@ -101,8 +98,7 @@ a_reload_flushes_nothing(void)
 	finish();
 }
 
-static void
-it_counts_where_it_is_told(void)
+TEST(it_counts_where_it_is_told)
 {
 	prepare();
 	start_other();
@@ -123,14 +119,4 @@ it_counts_where_it_is_told(void)
 	CHECK(counted[0][DOMAIN_WAITING] == 0);
 	CHECK(counted[1][DOMAIN_WAITING] == 1);
 	finish();
-}
-
-int
-main(void)
-{
-	TEST(it_tells_that_one_is_to_be_probed);
-	TEST(it_keeps_answers_of_its_own_settings_alone);
-	TEST(a_reload_flushes_nothing);
-	TEST(it_counts_where_it_is_told);
-	return test_summary();
 }

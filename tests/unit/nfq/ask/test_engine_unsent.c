@@ -18,8 +18,7 @@ begin(void)
 	t.send_error = -ENETUNREACH;
 }
 
-static void
-it_is_asked_as_soon_as_it_can_be(void)
+TEST(it_is_asked_as_soon_as_it_can_be)
 {
 	begin();
 	ask(0, 'a');
@@ -37,8 +36,7 @@ it_is_asked_as_soon_as_it_can_be(void)
 }
 
 /* Who waits for it is told in time that there is no network. */
-static void
-it_fails_after_half_a_second(void)
+TEST(it_fails_after_half_a_second)
 {
 	begin();
 	ask(0, 'a');
@@ -52,8 +50,7 @@ it_fails_after_half_a_second(void)
 }
 
 /* The same after the wait: its attempts are as many as ever. */
-static void
-silence_afterwards_is_waited_for_as_ever(void)
+TEST(silence_afterwards_is_waited_for_as_ever)
 {
 	begin();
 	ask(0, 'a');
@@ -66,8 +63,7 @@ silence_afterwards_is_waited_for_as_ever(void)
 	finish();
 }
 
-static void
-who_joins_gets_the_same(void)
+TEST(who_joins_gets_the_same)
 {
 	begin();
 	ask(0, 'a');
@@ -82,8 +78,7 @@ who_joins_gets_the_same(void)
 	finish();
 }
 
-static void
-what_passes_passes_at_once(void)
+TEST(what_passes_passes_at_once)
 {
 	prepare();
 	t.settings.domain[0].fallback = FALLBACK_PASS;
@@ -96,8 +91,7 @@ what_passes_passes_at_once(void)
 }
 
 /* An answer of before is better than a wait. */
-static void
-a_stale_answer_is_given_at_once(void)
+TEST(a_stale_answer_is_given_at_once)
 {
 	prepare();
 	start();
@@ -112,8 +106,7 @@ a_stale_answer_is_given_at_once(void)
 }
 
 /* A server that has failed is an answer, too. */
-static void
-a_failure_of_a_server_is_given_at_once(void)
+TEST(a_failure_of_a_server_is_given_at_once)
 {
 	uint8_t octets[512];
 	uint32_t first;
@@ -133,8 +126,7 @@ a_failure_of_a_server_is_given_at_once(void)
 }
 
 /* New settings meanwhile count for it. */
-static void
-a_reload_meanwhile_counts(void)
+TEST(a_reload_meanwhile_counts)
 {
 	begin();
 	ask(0, 'a');
@@ -150,8 +142,7 @@ a_reload_meanwhile_counts(void)
 }
 
 /* At the end nothing is left of it. */
-static void
-the_end_comes_while_it_waits(void)
+TEST(the_end_comes_while_it_waits)
 {
 	begin();
 	ask(0, 'a');
@@ -160,8 +151,7 @@ the_end_comes_while_it_waits(void)
 }
 
 /* Who opens sockets for us says so later: that is as if we had tried ourselves. */
-static void
-what_another_could_not_send_is_the_same(void)
+TEST(what_another_could_not_send_is_the_same)
 {
 	prepare();
 	start();
@@ -177,20 +167,4 @@ what_another_could_not_send_is_the_same(void)
 	reply(t.last, true);
 	CHECK(t.fate[0] == ANSWERED && rcode() == RCODE_NOERROR);
 	finish();
-}
-
-int
-main(void)
-{
-	TEST(what_another_could_not_send_is_the_same);
-	TEST(it_is_asked_as_soon_as_it_can_be);
-	TEST(it_fails_after_half_a_second);
-	TEST(silence_afterwards_is_waited_for_as_ever);
-	TEST(who_joins_gets_the_same);
-	TEST(what_passes_passes_at_once);
-	TEST(a_stale_answer_is_given_at_once);
-	TEST(a_failure_of_a_server_is_given_at_once);
-	TEST(a_reload_meanwhile_counts);
-	TEST(the_end_comes_while_it_waits);
-	return test_summary();
 }

@@ -19,8 +19,7 @@ set_question(const char *name)
 }
 
 /* The padding option is the last one. */
-static void
-questions_are_whole_blocks(void)
+TEST(questions_are_whole_blocks)
 {
 	struct message_options options = { .length = 8,
 		.octets = { 0, 3, 0, 4, 'a', 'b', 'c', 'd' } };
@@ -48,8 +47,7 @@ questions_are_whole_blocks(void)
 	}
 }
 
-static void
-the_longest_question_has_room(void)
+TEST(the_longest_question_has_room)
 {
 	struct message_options options = { .length = MESSAGE_OPTIONS_MAX };
 	struct message_ask ask = { .question = &question, .options = &options,
@@ -64,8 +62,7 @@ the_longest_question_has_room(void)
 	CHECK(message_ask(&ask, 1, octets) % 128 == 0);
 }
 
-static void
-padding_of_answers_is_not_handed_on(void)
+TEST(padding_of_answers_is_not_handed_on)
 {
 	struct message_ask ask = { .question = &question, .edns = true,
 		.pad = true };
@@ -78,13 +75,4 @@ padding_of_answers_is_not_handed_on(void)
 	CHECK(m.options_length > 0);
 	message_options(&options, &m);
 	CHECK(options.length == 0);
-}
-
-int
-main(void)
-{
-	TEST(questions_are_whole_blocks);
-	TEST(the_longest_question_has_room);
-	TEST(padding_of_answers_is_not_handed_on);
-	return test_summary();
 }

@@ -66,8 +66,7 @@ is_failure(struct reply reply)
 	return reply_is_failure(&settings.attempts, of(reply));
 }
 
-static void
-records_and_denials_are_answers(void)
+TEST(records_and_denials_are_answers)
 {
 	forward_settings_defaults(&settings);
 	CHECK(!is_failure((struct reply){ .answer = TYPE_A }));
@@ -79,14 +78,12 @@ records_and_denials_are_answers(void)
 }
 
 /* It is no failure: the same server is asked over TCP. */
-static void
-a_cut_one_is_no_failure(void)
+TEST(a_cut_one_is_no_failure)
 {
 	CHECK(!is_failure((struct reply){ .flags = DNS_FLAG_TC }));
 }
 
-static void
-some_codes_are_failures(void)
+TEST(some_codes_are_failures)
 {
 	CHECK(is_failure((struct reply){ .code = RCODE_SERVFAIL }));
 	CHECK(is_failure((struct reply){ .code = RCODE_REFUSED }));
@@ -97,8 +94,7 @@ some_codes_are_failures(void)
 }
 
 /* 16 and 19 have the lower bits of NOERROR and NXDOMAIN. */
-static void
-extended_codes_are_failures(void)
+TEST(extended_codes_are_failures)
 {
 	settings.attempts.failure_rcodes = 0;
 	for (uint16_t code = 16; code < 4096; code++)
@@ -107,8 +103,7 @@ extended_codes_are_failures(void)
 	forward_settings_defaults(&settings);
 }
 
-static void
-the_settings_say_which_codes_are_failures(void)
+TEST(the_settings_say_which_codes_are_failures)
 {
 	settings.attempts.failure_rcodes = 1U << RCODE_NXDOMAIN;
 	CHECK(is_failure((struct reply){ .code = RCODE_NXDOMAIN }));
@@ -116,8 +111,7 @@ the_settings_say_which_codes_are_failures(void)
 	forward_settings_defaults(&settings);
 }
 
-static void
-a_referral_is_lame(void)
+TEST(a_referral_is_lame)
 {
 	CHECK(reply_is_lame(of((struct reply){ .authority = TYPE_NS })));
 	CHECK(is_failure((struct reply){ .authority = TYPE_NS }));
@@ -133,8 +127,7 @@ a_referral_is_lame(void)
 		.code = RCODE_NXDOMAIN })));
 }
 
-static void
-an_empty_answer_fails_if_the_settings_say_so(void)
+TEST(an_empty_answer_fails_if_the_settings_say_so)
 {
 	settings.attempts.failure_nodata = 1;
 	CHECK(is_failure((struct reply){ 0 }));
@@ -143,17 +136,4 @@ an_empty_answer_fails_if_the_settings_say_so(void)
 	CHECK(!is_failure((struct reply){ .code = RCODE_NXDOMAIN }));
 	CHECK(!is_failure((struct reply){ .flags = DNS_FLAG_TC }));
 	forward_settings_defaults(&settings);
-}
-
-int
-main(void)
-{
-	TEST(records_and_denials_are_answers);
-	TEST(a_cut_one_is_no_failure);
-	TEST(some_codes_are_failures);
-	TEST(extended_codes_are_failures);
-	TEST(the_settings_say_which_codes_are_failures);
-	TEST(a_referral_is_lame);
-	TEST(an_empty_answer_fails_if_the_settings_say_so);
-	return test_summary();
 }

@@ -26,8 +26,7 @@ first_is_right(void)
 	return (first != NULL) == (set > 0) && later == set;
 }
 
-static void
-the_first_is_the_earliest(void)
+TEST(the_first_is_the_earliest)
 {
 	unsigned int wrong = 0;
 
@@ -45,11 +44,4 @@ the_first_is_the_earliest(void)
 	}
 	CHECK(wrong == 0);
 	timers_free(&timers);
-}
-
-int
-main(void)
-{
-	TEST(the_first_is_the_earliest);
-	return test_summary();
 }

@@ -35,8 +35,7 @@ order(uint32_t turn)
 	return number;
 }
 
-static void
-orders(void)
+TEST(orders)
 {
 	begin(SELECT_ORDERED);
 	CHECK(order(0) == 123);
@@ -55,8 +54,7 @@ orders(void)
 	CHECK(order(2) == 312);
 }
 
-static void
-goes_down_and_up_again(void)
+TEST(goes_down_and_up_again)
 {
 	begin(SELECT_ORDERED);
 	for (uint32_t i = 0; i <= settings.health.losses; i++) {
@@ -76,8 +74,7 @@ goes_down_and_up_again(void)
 }
 
 /* Three times its usual time within bounds; less where room is short. */
-static void
-waits(void)
+TEST(waits)
 {
 	begin(SELECT_ORDERED);
 	CHECK(upstream_wait_ms(&all[0], &settings.attempts, false) == 400);
@@ -93,8 +90,7 @@ waits(void)
 }
 
 /* One that only truncates is asked over TCP for a while, then over UDP once. */
-static void
-who_truncates_is_asked_over_tcp(void)
+TEST(who_truncates_is_asked_over_tcp)
 {
 	const monotime_t over = monotime_add_ms(now, 60000);
 	struct upstream *up = &all[0];
@@ -117,8 +113,7 @@ who_truncates_is_asked_over_tcp(void)
 	CHECK(!upstream_over_tcp(up, over, false));
 }
 
-static void
-who_is_silent_over_udp_is_asked_over_tcp(void)
+TEST(who_is_silent_over_udp_is_asked_over_tcp)
 {
 	const monotime_t over = monotime_add_ms(now, 60000);
 	struct upstream *up = &all[0];
@@ -134,8 +129,7 @@ who_is_silent_over_udp_is_asked_over_tcp(void)
 }
 
 /* So what is known of it stays, whatever becomes of the others. */
-static void
-an_upstream_keeps_its_slot(void)
+TEST(an_upstream_keeps_its_slot)
 {
 	static struct forward_settings after;
 	static struct upstreams known;
@@ -163,16 +157,4 @@ an_upstream_keeps_its_slot(void)
 	CHECK(settings.upstream[0].slot == 0);
 	upstreams_enter(&known, now, &settings, &after);
 	CHECK(known.upstream[0].replies == 0);
-}
-
-int
-main(void)
-{
-	TEST(orders);
-	TEST(goes_down_and_up_again);
-	TEST(waits);
-	TEST(who_truncates_is_asked_over_tcp);
-	TEST(who_is_silent_over_udp_is_asked_over_tcp);
-	TEST(an_upstream_keeps_its_slot);
-	return test_summary();
 }

@@ -14,8 +14,7 @@ static struct users u = { .seed = 7 };
 static uint32_t model[UIDS];
 
 /* As many users as there may be questions, in any order. */
-static void
-each_user_has_his_own(void)
+TEST(each_user_has_his_own)
 {
 	uid_t of[USERS_MAX];
 	uint32_t count = 0, wrong = 0;
@@ -45,11 +44,4 @@ each_user_has_his_own(void)
 	for (uid_t uid = 0; uid < UIDS; uid++)
 		wrong += users_questions(&u, uid);
 	CHECK(wrong == 0);
-}
-
-int
-main(void)
-{
-	TEST(each_user_has_his_own);
-	return test_summary();
 }

@@ -72,8 +72,7 @@ find(const char *text, uint16_t type, int64_t when, uint32_t stale)
 	return cache_find(cache, at(when), &key, stale, &entry, buf);
 }
 
-static void
-keeps_until_it_expires(void)
+TEST(keeps_until_it_expires)
 {
 	begin(16);
 	store("a.test", TYPE_A, CACHE_POSITIVE, 0, 10, 700, 'x');
@@ -85,8 +84,7 @@ keeps_until_it_expires(void)
 	end();
 }
 
-static void
-do_and_cd_are_other_keys(void)
+TEST(do_and_cd_are_other_keys)
 {
 	const struct dns_name name = name_of("a.test");
 	struct cache_key key = { .name = &name, .type = TYPE_A };
@@ -102,8 +100,7 @@ do_and_cd_are_other_keys(void)
 	end();
 }
 
-static void
-denials_failures_and_stale_answers(void)
+TEST(denials_failures_and_stale_answers)
 {
 	begin(16);
 	store("a.test", TYPE_A, CACHE_NXDOMAIN, 0, 10, 100, 'n');
@@ -120,8 +117,7 @@ denials_failures_and_stale_answers(void)
 	end();
 }
 
-static void
-what_is_not_used_goes_first(void)
+TEST(what_is_not_used_goes_first)
 {
 	char text[32];
 
@@ -139,8 +135,7 @@ what_is_not_used_goes_first(void)
 	end();
 }
 
-static void
-large_messages_push_out_others(void)
+TEST(large_messages_push_out_others)
 {
 	struct cache_stats stats;
 	char text[32];
@@ -160,8 +155,7 @@ large_messages_push_out_others(void)
 	end();
 }
 
-static void
-flush_and_walk(void)
+TEST(flush_and_walk)
 {
 	struct dns_name name;
 	struct cache_key key;
@@ -180,8 +174,7 @@ flush_and_walk(void)
 	end();
 }
 
-static void
-another_process_goes_on(void)
+TEST(another_process_goes_on)
 {
 	struct cache_stats stats;
 
@@ -202,8 +195,7 @@ another_process_goes_on(void)
 }
 
 /* Whatever another process left there, it is opened and used. */
-static void
-damaged_memory(void)
+TEST(damaged_memory)
 {
 	unsigned int seed = 1;
 
@@ -252,8 +244,7 @@ reader(void *arg)
 	return NULL;
 }
 
-static void
-readers_never_see_half_of_a_message(void)
+TEST(readers_never_see_half_of_a_message)
 {
 	pthread_t thread;
 
@@ -269,8 +260,7 @@ readers_never_see_half_of_a_message(void)
 	end();
 }
 
-static void
-marks(void)
+TEST(marks)
 {
 	struct cache_entry before;
 
@@ -307,8 +297,7 @@ store_asked(enum cache_kind kind, int64_t when, int64_t asked,
 }
 
 /* Two that ask the same at a time are not two guesses for a forger. */
-static void
-what_was_asked_before_an_answer_came_is_not_kept(void)
+TEST(what_was_asked_before_an_answer_came_is_not_kept)
 {
 	begin(16);
 	store_asked(CACHE_POSITIVE, 5, 0, 0, 'x');
@@ -328,8 +317,7 @@ what_was_asked_before_an_answer_came_is_not_kept(void)
 	end();
 }
 
-static void
-answers_by_other_settings_are_not_kept(void)
+TEST(answers_by_other_settings_are_not_kept)
 {
 	begin(16);
 	cache_set_generation(cache, 7);
@@ -344,8 +332,7 @@ answers_by_other_settings_are_not_kept(void)
 }
 
 /* Shards are full one after another, the first before all of it is. */
-static void
-as_many_as_its_size_are_kept(void)
+TEST(as_many_as_its_size_are_kept)
 {
 	const uint32_t most = 10000;
 	struct cache_stats stats;
@@ -365,23 +352,4 @@ as_many_as_its_size_are_kept(void)
 	cache_stats(cache, &stats);
 	CHECK(stats.entries == most);
 	end();
-}
-
-int
-main(void)
-{
-	TEST(keeps_until_it_expires);
-	TEST(do_and_cd_are_other_keys);
-	TEST(denials_failures_and_stale_answers);
-	TEST(what_is_not_used_goes_first);
-	TEST(large_messages_push_out_others);
-	TEST(flush_and_walk);
-	TEST(another_process_goes_on);
-	TEST(damaged_memory);
-	TEST(readers_never_see_half_of_a_message);
-	TEST(marks);
-	TEST(what_was_asked_before_an_answer_came_is_not_kept);
-	TEST(answers_by_other_settings_are_not_kept);
-	TEST(as_many_as_its_size_are_kept);
-	return test_summary();
 }

@@ -71,8 +71,7 @@ filled_with(struct cache *cache, unsigned int number)
 	return found[from];
 }
 
-static void
-a_next_worker_finds_it(void)
+TEST(a_next_worker_finds_it)
 {
 	const int fd = cache_memory_new(ENTRIES);
 	struct cache_memory m, other;
@@ -105,8 +104,7 @@ a_next_worker_finds_it(void)
 	close(fd);
 }
 
-static void
-only_such_a_file_is_opened(void)
+TEST(only_such_a_file_is_opened)
 {
 	const int fd = cache_memory_new(ENTRIES);
 	const int plain = memfd_create("test", MFD_ALLOW_SEALING);
@@ -160,8 +158,7 @@ write_for_ever(int fd, int begun)
  * Another process writes, is killed at any moment, and its successor goes on;
  * this one reads copies.
  */
-static void
-nothing_is_torn(void)
+TEST(nothing_is_torn)
 {
 	const int fd = cache_memory_new(ENTRIES);
 	struct cache_memory m;
@@ -203,13 +200,4 @@ nothing_is_torn(void)
 	close(begun[0]);
 	close(begun[1]);
 	close(fd);
-}
-
-int
-main(void)
-{
-	TEST(a_next_worker_finds_it);
-	TEST(only_such_a_file_is_opened);
-	TEST(nothing_is_torn);
-	return test_summary();
 }

@@ -156,8 +156,7 @@ write_and_read(void *arg)
 	return NULL;
 }
 
-static void
-many_write_at_a_time(void)
+TEST(many_write_at_a_time)
 {
 	void *memory = calloc(1, cache_octets(ENTRIES));
 	void *other = calloc(1, cache_octets(ENTRIES));
@@ -303,8 +302,7 @@ step_through(void)
 }
 
 /* The same with processes that are killed, in their memory. */
-static void
-a_writer_is_killed_anywhere(void)
+TEST(a_writer_is_killed_anywhere)
 {
 	const unsigned int steps = step_through();
 
@@ -320,12 +318,4 @@ a_writer_is_killed_anywhere(void)
 		check_next(memory);
 		(void)munmap(memory, cache_octets(FEW));
 	}
-}
-
-int
-main(void)
-{
-	TEST(many_write_at_a_time);
-	TEST(a_writer_is_killed_anywhere);
-	return test_summary();
 }

@@ -137,14 +137,12 @@ compare(bool scan, double least)
 	free(memory);
 }
 
-static void
-no_worse_than_lru(void)
+TEST(no_worse_than_lru)
 {
 	compare(false, 1.0);
 }
 
-static void
-a_scan_does_not_empty_it(void)
+TEST(a_scan_does_not_empty_it)
 {
 	compare(true, 1.0);
 }
@@ -153,7 +151,5 @@ int
 main(void)
 {
 	prepare();
-	TEST(no_worse_than_lru);
-	TEST(a_scan_does_not_empty_it);
-	return test_summary();
+	return test_run();
 }

@@ -81,8 +81,7 @@ refused(const char *why)
 	    t.said.out[0] == '\0';
 }
 
-static void
-options_are_taken(void)
+TEST(options_are_taken)
 {
 	read_words(NULL);
 	CHECK(t.first == 1 && !t.request.json && t.request.write == NULL);
@@ -95,8 +94,7 @@ options_are_taken(void)
 	CHECK(t.said.err[0] == '\0' && t.said.out[0] == '\0');
 }
 
-static void
-other_words_come_behind_them(void)
+TEST(other_words_come_behind_them)
 {
 	read_words("one", "-j", "two", "--all", "-", NULL);
 	CHECK(t.first == 3 && t.request.json && t.request.all);
@@ -109,8 +107,7 @@ other_words_come_behind_them(void)
 	CHECK(t.first == 2 && t.request.json);
 }
 
-static void
-wrong_options_are_refused(void)
+TEST(wrong_options_are_refused)
 {
 	read_words("-x", NULL);
 	CHECK(refused(PROGRAM ": unknown option \"-x\"" SEE));
@@ -131,21 +128,10 @@ wrong_options_are_refused(void)
 	CHECK(refused(PROGRAM ": \"four\": more than three" SEE));
 }
 
-static void
-help_is_asked_for(void)
+TEST(help_is_asked_for)
 {
 	CHECK(command_options_ask_help(2, (char *[]){ "a", "--help" }));
 	CHECK(command_options_ask_help(3, (char *[]){ "a", "b", "-h" }));
 	CHECK(!command_options_ask_help(2, (char *[]){ "-h", "help" }));
 	CHECK(!command_options_ask_help(0, NULL));
-}
-
-int
-main(void)
-{
-	TEST(options_are_taken);
-	TEST(other_words_come_behind_them);
-	TEST(wrong_options_are_refused);
-	TEST(help_is_asked_for);
-	return test_summary();
 }

@@ -22,8 +22,7 @@ read_text(const char *text, struct http_request *request)
 	return whole;
 }
 
-static void
-what_is_asked_for(void)
+TEST(what_is_asked_for)
 {
 	static const struct {
 		const char *target;
@@ -67,8 +66,7 @@ what_is_asked_for(void)
 		}
 }
 
-static void
-what_is_a_request(void)
+TEST(what_is_a_request)
 {
 	static const struct {
 		const char *text;
@@ -119,8 +117,7 @@ what_is_a_request(void)
 	}
 }
 
-static void
-octets_that_are_no_text(void)
+TEST(octets_that_are_no_text)
 {
 	static const char target[] = "GET /\0 HTTP/1.1\r\n" HOST "\r\n";
 	static const char name[] = "GET / HTTP/1.1\r\n" HOST "a\0: b\r\n\r\n";
@@ -141,13 +138,4 @@ octets_that_are_no_text(void)
 	memcpy(large, "GET / HTTP/1.0\r\nx:", 18);
 	memcpy(large + sizeof(large) - 4, "\r\n\r\n", 4);
 	CHECK(http_request_read(large, sizeof(large), &request) == HTTP_OK);
-}
-
-int
-main(void)
-{
-	TEST(what_is_asked_for);
-	TEST(what_is_a_request);
-	TEST(octets_that_are_no_text);
-	return test_summary();
 }

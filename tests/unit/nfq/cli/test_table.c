@@ -58,8 +58,7 @@ gives(const struct config *config, const char *words, int exit_code,
 
 #define ZEROS ".0.0.0.0.0.0.0.0.0.0"
 
-static void
-commands(void)
+TEST(commands)
 {
 	struct mesh_source source = source_of("hosts", write_file("hosts",
 	    "10.0.0.2 two\n10.0.0.1 one *.w\n::1 one\n"));
@@ -97,8 +96,7 @@ commands(void)
 	MUST(unlink(path_of("image")) == 0);
 }
 
-static void
-commands_that_fail(void)
+TEST(commands_that_fail)
 {
 	struct mesh_source source = source_of("nds", write_file("bad", "{"));
 	struct config config = config_of(&source);
@@ -137,8 +135,7 @@ main(void)
 	static const char *const files[] = { "hosts", "given", "bad" };
 
 	MUST(mkdtemp(directory) != NULL);
-	TEST(commands);
-	TEST(commands_that_fail);
+	test_run();
 	if (!directory_end(files, sizeof(files) / sizeof(files[0])))
 		return 1;
 	return test_summary();

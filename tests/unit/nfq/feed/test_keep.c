@@ -121,8 +121,7 @@ there(const char *name)
 	return header;
 }
 
-static void
-a_table_is_kept_with_what_is_known_of_it(void)
+TEST(a_table_is_kept_with_what_is_known_of_it)
 {
 	struct feed_header header;
 
@@ -143,8 +142,7 @@ a_table_is_kept_with_what_is_known_of_it(void)
 }
 
 /* Also after a restart nothing is written, so that nfdnsd loads nothing. */
-static void
-an_equal_table_writes_nothing(void)
+TEST(an_equal_table_writes_nothing)
 {
 	char path[64];
 	struct stat before, after;
@@ -165,8 +163,7 @@ an_equal_table_writes_nothing(void)
 	CHECK(shown.added == 1 && shown.removed == 0);
 }
 
-static void
-what_cannot_be_decoded_is_refused(void)
+TEST(what_cannot_be_decoded_is_refused)
 {
 	struct feed_table table;
 
@@ -182,8 +179,7 @@ what_cannot_be_decoded_is_refused(void)
 }
 
 /* nfdnsd waits before it believes that they are lost, not the feed. */
-static void
-most_names_may_go(void)
+TEST(most_names_may_go)
 {
 	start_anew();
 	CHECK(offer(1, 300, "192.0.2.7") == FEED_APPLIED);
@@ -193,8 +189,7 @@ most_names_may_go(void)
 }
 
 /* What somebody else has removed is written again. */
-static void
-a_table_that_is_gone_is_kept_again(void)
+TEST(a_table_that_is_gone_is_kept_again)
 {
 	char path[64];
 
@@ -206,8 +201,7 @@ a_table_that_is_gone_is_kept_again(void)
 	CHECK(there("mesh.table").names == 3);
 }
 
-static void
-objects_are_counted_and_compared(void)
+TEST(objects_are_counted_and_compared)
 {
 	static const char *const texts[] = {
 		"{\"items\":[{\"kind\":\"Service\",\"metadata\":{\"name\":\"a\","
@@ -231,8 +225,7 @@ objects_are_counted_and_compared(void)
 }
 
 /* A table of another kind has none of the names of the one before. */
-static void
-a_feed_may_change_its_type(void)
+TEST(a_feed_may_change_its_type)
 {
 	struct feed_table table;
 
@@ -243,8 +236,7 @@ a_feed_may_change_its_type(void)
 	CHECK(strcmp(there("mesh.table").format, "kubernetes") == 0);
 }
 
-static void
-what_is_no_table_there_is_replaced(void)
+TEST(what_is_no_table_there_is_replaced)
 {
 	char path[64], victim[64];
 	FILE *f;
@@ -313,8 +305,7 @@ lines_said(void)
 	return lines;
 }
 
-static void
-item_28_a_line_a_minute(void)
+TEST(item_28_a_line_a_minute)
 {
 	const int saved = dup(STDERR_FILENO);
 
@@ -348,8 +339,7 @@ item_28_a_line_a_minute(void)
 	CHECK(lines_said() == 4);
 }
 
-static void
-a_directory_is_needed(void)
+TEST(a_directory_is_needed)
 {
 	struct feed_keep *none;
 
@@ -363,16 +353,7 @@ main(void)
 {
 	log_set_level(LOG_LEVEL_ERROR);
 	CHECK(mkdtemp(directory) != NULL);
-	TEST(a_table_is_kept_with_what_is_known_of_it);
-	TEST(an_equal_table_writes_nothing);
-	TEST(what_cannot_be_decoded_is_refused);
-	TEST(most_names_may_go);
-	TEST(a_table_that_is_gone_is_kept_again);
-	TEST(objects_are_counted_and_compared);
-	TEST(a_feed_may_change_its_type);
-	TEST(what_is_no_table_there_is_replaced);
-	TEST(item_28_a_line_a_minute);
-	TEST(a_directory_is_needed);
+	test_run();
 	start_anew();
 	feed_keep_close(keep);
 	(void)rmdir(directory);

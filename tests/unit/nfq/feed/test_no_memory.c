@@ -139,8 +139,7 @@ each_fails(struct feed_table before, uint64_t count_before,
 	return 0;
 }
 
-static void
-a_table_is_kept_or_not(void)
+TEST(a_table_is_kept_or_not)
 {
 	CHECK(each_fails(names(109, false), 10, names(119, false),
 	    FEED_APPLIED) >= 1);
@@ -148,8 +147,7 @@ a_table_is_kept_or_not(void)
 	    FEED_APPLIED) >= 1);
 }
 
-static void
-objects_too(void)
+TEST(objects_too)
 {
 	CHECK(each_fails(objects("{\"items\":[{\"kind\":\"a\"}]}"), 1,
 	    objects("{\"items\":[{\"kind\":\"a\"},{\"kind\":\"b\"}]}"),
@@ -157,8 +155,7 @@ objects_too(void)
 }
 
 /* A process that begins without memory uses no half of a table. */
-static void
-what_was_kept_is_read_or_not(void)
+TEST(what_was_kept_is_read_or_not)
 {
 	for (long n = 0; n < MOST_CALLS; n++) {
 		int error;
@@ -186,9 +183,7 @@ main(void)
 
 	log_set_level((enum log_level)0);
 	CHECK(mkdtemp(directory) != NULL);
-	TEST(a_table_is_kept_or_not);
-	TEST(objects_too);
-	TEST(what_was_kept_is_read_or_not);
+	test_run();
 	start(names(109, false));
 	feed_keep_close(keep);
 	(void)snprintf(path, sizeof(path), "%s/mesh.table", directory);

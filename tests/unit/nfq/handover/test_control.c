@@ -25,8 +25,7 @@ tear_down(void)
 	(void)close(ends[1]);
 }
 
-static void
-message_arrives_as_sent(void)
+TEST(message_arrives_as_sent)
 {
 	struct control_message sent = { .kind = CONTROL_GENERATION_OK,
 		.generation = 7, .names = 1000000, .octets = 1ULL << 33 };
@@ -43,8 +42,7 @@ message_arrives_as_sent(void)
 	tear_down();
 }
 
-static void
-files_arrive_in_order(void)
+TEST(files_arrive_in_order)
 {
 	struct control_message sent = {.kind = CONTROL_AUDIT_FILES};
 	struct control_message got;
@@ -73,8 +71,7 @@ files_arrive_in_order(void)
 	tear_down();
 }
 
-static void
-too_many_files_are_not_sent(void)
+TEST(too_many_files_are_not_sent)
 {
 	const struct control_message sent = {.kind = CONTROL_AUDIT_FILES};
 	int fds[CONTROL_MAX_FDS + 1] = {0};
@@ -84,8 +81,7 @@ too_many_files_are_not_sent(void)
 	tear_down();
 }
 
-static void
-gone_peer_is_told(void)
+TEST(gone_peer_is_told)
 {
 	const struct control_message sent = { .kind = CONTROL_STOP };
 	struct control_message got;
@@ -109,8 +105,7 @@ receive_raw(const void *octets, size_t length)
 	return control_receive(ends[1], &got, fds);
 }
 
-static void
-nonsense_is_refused(void)
+TEST(nonsense_is_refused)
 {
 	struct control_message wrong = { .kind = CONTROL_KINDS };
 	char larger[sizeof(wrong) + 1] = { 0 };
@@ -127,8 +122,7 @@ nonsense_is_refused(void)
 	tear_down();
 }
 
-static void
-text_is_always_terminated(void)
+TEST(text_is_always_terminated)
 {
 	struct control_message sent = { .kind = CONTROL_GENERATION_BAD }, got;
 	int fds[CONTROL_MAX_FDS];
@@ -142,8 +136,7 @@ text_is_always_terminated(void)
 }
 
 /* What was said is known. */
-static void
-no_descriptor_is_left_for_files(void)
+TEST(no_descriptor_is_left_for_files)
 {
 	const struct control_message sent = { .kind = CONTROL_AUDIT_FILES };
 	const int out[2] = { STDIN_FILENO, STDIN_FILENO };
@@ -166,17 +159,4 @@ no_descriptor_is_left_for_files(void)
 		CHECK(fcntl(first_free, F_GETFD) < 0);
 	}
 	tear_down();
-}
-
-int
-main(void)
-{
-	TEST(no_descriptor_is_left_for_files);
-	TEST(message_arrives_as_sent);
-	TEST(files_arrive_in_order);
-	TEST(too_many_files_are_not_sent);
-	TEST(gone_peer_is_told);
-	TEST(nonsense_is_refused);
-	TEST(text_is_always_terminated);
-	return test_summary();
 }

@@ -44,8 +44,7 @@ make(size_t audits)
 	return g;
 }
 
-static void
-a_generation_arrives_whole(void)
+TEST(a_generation_arrives_whole)
 {
 	const size_t counts[] = { 0, 1, AUDIT_MAX_FILES };
 
@@ -77,8 +76,7 @@ a_generation_arrives_whole(void)
 	}
 }
 
-static void
-half_a_generation_is_refused(void)
+TEST(half_a_generation_is_refused)
 {
 	struct generation_files g = GENERATION_FILES_INIT;
 	const struct control_message order = { .kind = CONTROL_GENERATION };
@@ -95,8 +93,7 @@ half_a_generation_is_refused(void)
 	close(file);
 }
 
-static void
-a_table_arrives_alone(void)
+TEST(a_table_arrives_alone)
 {
 	struct generation_files sent = { .number = 43, .settings = -1,
 		.image = open("/dev/null", O_RDONLY) };
@@ -120,8 +117,7 @@ a_table_arrives_alone(void)
 	(void)close(sent.image);
 }
 
-static void
-fresh_audit_files_arrive(void)
+TEST(fresh_audit_files_arrive)
 {
 	struct generation_files sent = make(3);
 	struct control_message message;
@@ -176,9 +172,5 @@ main(void)
 {
 	CHECK(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, ends) ==
 	    0);
-	TEST(a_generation_arrives_whole);
-	TEST(half_a_generation_is_refused);
-	TEST(a_table_arrives_alone);
-	TEST(fresh_audit_files_arrive);
-	return test_summary();
+	return test_run();
 }

@@ -36,8 +36,7 @@ next(void)
 	return h == NULL ? -1 : h - held;
 }
 
-static void
-one_users_come_in_order(void)
+TEST(one_users_come_in_order)
 {
 	begin();
 	for (unsigned int n = 0; n < MANY; n++)
@@ -49,8 +48,7 @@ one_users_come_in_order(void)
 }
 
 /* A flood of one: each other one waits for one question of it. */
-static void
-users_take_turns(void)
+TEST(users_take_turns)
 {
 	begin();
 	for (unsigned int n = 0; n < MANY; n++)
@@ -64,12 +62,4 @@ users_take_turns(void)
 	CHECK(next() == 2 && next() == MANY && next() == 3 &&
 	    next() == MANY + 1 && next() == 4 && next() == 5);
 	free(held);
-}
-
-int
-main(void)
-{
-	TEST(one_users_come_in_order);
-	TEST(users_take_turns);
-	return test_summary();
 }

@@ -63,8 +63,7 @@ ask(int family, const char *name, uint16_t type, uint16_t class,
 	CHECK(fault == NULL);
 }
 
-static void
-mesh_name_is_answered(void)
+TEST(mesh_name_is_answered)
 {
 	static const int families[] = { AF_INET, AF_INET6 };
 	size_t i;
@@ -84,8 +83,7 @@ mesh_name_is_answered(void)
 	}
 }
 
-static void
-other_name_passes(void)
+TEST(other_name_passes)
 {
 	ask(AF_INET, "www.example.org", TYPE_A, CLASS_IN, 0);
 	CHECK(in.decision.verdict == VERDICT_PASS);
@@ -95,8 +93,7 @@ other_name_passes(void)
 	CHECK(in.reply_length == 0 && in.answer_length == 0);
 }
 
-static void
-negative_answers(void)
+TEST(negative_answers)
 {
 	ask(AF_INET6, "none.mesh.test", TYPE_A, CLASS_IN, 0);
 	CHECK(in.decision.verdict == VERDICT_NXDOMAIN);
@@ -107,8 +104,7 @@ negative_answers(void)
 	CHECK(word_at(in.answer + 6) == 0 && word_at(in.answer + 8) == 1);
 }
 
-static void
-too_large_is_truncated(void)
+TEST(too_large_is_truncated)
 {
 	ask(AF_INET, "many.mesh.test", TYPE_A, CLASS_IN, 0);
 	CHECK(in.summary.truncated);
@@ -116,8 +112,7 @@ too_large_is_truncated(void)
 	CHECK(in.answer_length <= 512);
 }
 
-static void
-rotation_is_handed_on(void)
+TEST(rotation_is_handed_on)
 {
 	const char *const name = "reviews.default.svc.cluster.local";
 	uint8_t last[3];
@@ -131,8 +126,7 @@ rotation_is_handed_on(void)
 	CHECK(last[0] != last[1] && last[1] != last[2] && last[2] != last[0]);
 }
 
-static void
-own_names(void)
+TEST(own_names)
 {
 	static const char text[] = "nfdns " NFDNS_VERSION;
 	static const uint16_t types[] = { TYPE_TXT, TYPE_ANY };
@@ -160,8 +154,7 @@ own_names(void)
 	CHECK(in.decision.reason == REASON_CLASS);
 }
 
-static void
-two_questions_are_refused(void)
+TEST(two_questions_are_refused)
 {
 	uint8_t message[512];
 	size_t length = question_of(message, "www.example.com", TYPE_A,
@@ -178,8 +171,7 @@ two_questions_are_refused(void)
 	CHECK((in.answer[3] & 15) == RCODE_FORMERR);
 }
 
-static void
-not_whole_passes(void)
+TEST(not_whole_passes)
 {
 	ask(AF_INET, "www.example.com", TYPE_A, CLASS_IN, 0);
 	CHECK(in.reply_length > 0);
@@ -200,8 +192,7 @@ not_whole_passes(void)
 	CHECK(in.packet.family == AF_INET);
 }
 
-static void
-empty_payload_passes(void)
+TEST(empty_payload_passes)
 {
 	/* No UDP payload at all is no reason to look into a table. */
 	packet_length = packet_around(packet, AF_INET6, NULL, 0);
@@ -239,8 +230,7 @@ judge(const char *to, const struct reply_room *room)
 	return judge_cut(to, 0, room);
 }
 
-static void
-answers_of_others_are_judged(void)
+TEST(answers_of_others_are_judged)
 {
 	const struct reply_room room = reply_room_of_packet(reply);
 	const struct reply_room stream = { reply, sizeof(reply), true };
@@ -276,8 +266,7 @@ answers_of_others_are_judged(void)
 }
 
 /* What rules that only observe say, and what was noted before. */
-static void
-what_was_noted_stays(void)
+TEST(what_was_noted_stays)
 {
 	const struct reply_room room = reply_room_of_packet(reply);
 	struct policy_source policy = { .rules = NULL };
@@ -313,8 +302,7 @@ what_was_noted_stays(void)
 }
 
 /* A chain that is followed is written once more, without a second token. */
-static void
-chains_are_written_for_who_follows_them(void)
+TEST(chains_are_written_for_who_follows_them)
 {
 	uint8_t message[512], chain[512];
 	const size_t length = question_of(message, "out.mesh.test", TYPE_A,
@@ -366,18 +354,7 @@ main(void)
 {
 	table = sample_table(false);
 	source = sample_source(table);
-	TEST(mesh_name_is_answered);
-	TEST(other_name_passes);
-	TEST(negative_answers);
-	TEST(too_large_is_truncated);
-	TEST(rotation_is_handed_on);
-	TEST(own_names);
-	TEST(two_questions_are_refused);
-	TEST(not_whole_passes);
-	TEST(empty_payload_passes);
-	TEST(answers_of_others_are_judged);
-	TEST(what_was_noted_stays);
-	TEST(chains_are_written_for_who_follows_them);
+	test_run();
 	show_cost("intercept, 3 addresses", "reviews.default.svc.cluster.local");
 	show_cost("intercept, pass", "www.example.org");
 	table_close(table);

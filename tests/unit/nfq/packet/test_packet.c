@@ -89,8 +89,7 @@ form_of(const struct made *m)
 	return form_of_octets(m->octets, m->length);
 }
 
-static void
-test_checksum(void)
+TEST(test_checksum)
 {
 	uint8_t octets[300];
 	uint8_t got[2];
@@ -116,8 +115,7 @@ test_checksum(void)
 	CHECK(got[0] == 0x22 && got[1] == 0x0d);
 }
 
-static void
-test_parse_ipv4(void)
+TEST(test_parse_ipv4)
 {
 	struct made m = ipv4("", 0, 33);
 	struct packet p;
@@ -133,8 +131,7 @@ test_parse_ipv4(void)
 	CHECK(p.payload_length == 0);
 }
 
-static void
-test_parse_ipv4_options(void)
+TEST(test_parse_ipv4_options)
 {
 	struct made m;
 
@@ -161,8 +158,7 @@ test_parse_ipv4_options(void)
 	CHECK(form_of(&m) == PACKET_MALFORMED);
 }
 
-static void
-test_parse_ipv4_refused(void)
+TEST(test_parse_ipv4_refused)
 {
 	const struct made good = ipv4("", 0, 20);
 	struct made m;
@@ -198,8 +194,7 @@ test_parse_ipv4_refused(void)
 	CHECK(form_of(&m) == PACKET_MALFORMED);
 }
 
-static void
-test_addresses(void)
+TEST(test_addresses)
 {
 	static const uint8_t bad4[][4] = { { 0 }, { 224, 0, 0, 251 },
 		{ 239, 1, 2, 3 }, { 255, 255, 255, 255 } };
@@ -239,8 +234,7 @@ test_addresses(void)
 	CHECK(form_of(&m) == PACKET_ADDRESS);
 }
 
-static void
-test_parse_ipv6(void)
+TEST(test_parse_ipv6)
 {
 	struct made m = ipv6(17, "", 0, 12);
 	struct packet p;
@@ -262,8 +256,7 @@ test_parse_ipv6(void)
 }
 
 /* The first packet of a connection, and what only looks like one. */
-static void
-test_parse_tcp(void)
+TEST(test_parse_tcp)
 {
 	uint8_t v4[40] = { 0x45, 0, 0, 40, 0, 0, 0x40, 0, 64, 6, 0, 0,
 	    192, 0, 2, 1, 192, 0, 2, 53,
@@ -301,8 +294,7 @@ test_parse_tcp(void)
 	    p.family == AF_INET6);
 }
 
-static void
-test_parse_ipv6_refused(void)
+TEST(test_parse_ipv6_refused)
 {
 	static const uint8_t plain[] = "\x11\0\x01\x04\0\0\0\0";
 	static const uint8_t kinds[] = { 43, 50, 51, 58, 59, 135, 139, 255 };
@@ -386,8 +378,7 @@ check_reply(const struct made *m, size_t payload)
 	CHECK((reply[p.ip_header + 6] | reply[p.ip_header + 7]) != 0);
 }
 
-static void
-test_reply_ipv4(void)
+TEST(test_reply_ipv4)
 {
 	static const size_t payloads[] = { 0, 1, 12, 33, 512, 1231, 1232 };
 	struct made m = ipv4("\x94\x04\0\0\x01\x01\x01\0", 8, 30);
@@ -407,8 +398,7 @@ test_reply_ipv4(void)
 	CHECK(slow_sum(0, reply, 28) == 0xffff);
 }
 
-static void
-test_reply_ipv6(void)
+TEST(test_reply_ipv6)
 {
 	static const uint8_t extensions[] = "\x3c\0\x05\x02\0\0\x01\0"
 	    "\x11\0\x01\x04\0\0\0\0";
@@ -427,8 +417,7 @@ test_reply_ipv6(void)
 }
 
 /* RFC 8200 section 8.1: a checksum that comes out as 0 is sent as ffff. */
-static void
-test_reply_zero_checksum(void)
+TEST(test_reply_zero_checksum)
 {
 	struct made m = ipv6(17, "", 0, 30);
 	uint8_t reply[256] = { 0 };
@@ -440,21 +429,4 @@ test_reply_zero_checksum(void)
 	memcpy(reply + 48, reply + 46, 2);
 	packet_reply(&p, reply, 2);
 	CHECK(reply[46] == 0xff && reply[47] == 0xff);
-}
-
-int
-main(void)
-{
-	TEST(test_checksum);
-	TEST(test_parse_ipv4);
-	TEST(test_parse_ipv4_options);
-	TEST(test_parse_ipv4_refused);
-	TEST(test_addresses);
-	TEST(test_parse_ipv6);
-	TEST(test_parse_tcp);
-	TEST(test_parse_ipv6_refused);
-	TEST(test_reply_ipv4);
-	TEST(test_reply_ipv6);
-	TEST(test_reply_zero_checksum);
-	return test_summary();
 }

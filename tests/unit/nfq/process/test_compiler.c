@@ -56,8 +56,7 @@ no_child_left(void)
 	CHECK(waitpid(-1, NULL, WNOHANG) == -1 && errno == ECHILD);
 }
 
-static void
-good_source_gives_a_sealed_image(void)
+TEST(good_source_gives_a_sealed_image)
 {
 	const int seals = F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW |
 	    F_SEAL_SEAL;
@@ -79,8 +78,7 @@ good_source_gives_a_sealed_image(void)
 	no_child_left();
 }
 
-static void
-warnings_come_through(void)
+TEST(warnings_come_through)
 {
 	struct diag diag = DIAG_INIT;
 	int image;
@@ -95,8 +93,7 @@ warnings_come_through(void)
 	diag_free(&diag);
 }
 
-static void
-broken_source_is_refused(void)
+TEST(broken_source_is_refused)
 {
 	struct diag diag = DIAG_INIT;
 
@@ -108,8 +105,7 @@ broken_source_is_refused(void)
 	no_child_left();
 }
 
-static void
-missing_source_is_named(void)
+TEST(missing_source_is_named)
 {
 	struct diag diag = DIAG_INIT;
 
@@ -122,8 +118,7 @@ missing_source_is_named(void)
 	no_child_left();
 }
 
-static void
-hostile_texts_stay_one_line(void)
+TEST(hostile_texts_stay_one_line)
 {
 	struct diag diag = DIAG_INIT;
 	int image;
@@ -138,8 +133,7 @@ hostile_texts_stay_one_line(void)
 	diag_free(&diag);
 }
 
-static void
-thousand_warnings_are_counted(void)
+TEST(thousand_warnings_are_counted)
 {
 	struct diag diag = DIAG_INIT;
 	char *text = calloc(2000, 32);
@@ -171,8 +165,7 @@ read_to_the_end(struct compiler *c, struct diag *diag)
 	}
 }
 
-static void
-steps_do_the_same(void)
+TEST(steps_do_the_same)
 {
 	struct diag diag = DIAG_INIT;
 	struct compiler *c = NULL;
@@ -189,8 +182,7 @@ steps_do_the_same(void)
 	no_child_left();
 }
 
-static void
-cancel_leaves_nothing(void)
+TEST(cancel_leaves_nothing)
 {
 	struct diag diag = DIAG_INIT;
 	struct compiler *c = NULL;
@@ -204,8 +196,7 @@ cancel_leaves_nothing(void)
 	no_child_left();
 }
 
-static void
-unloaded_image_says_so(void)
+TEST(unloaded_image_says_so)
 {
 	struct diag diag = DIAG_INIT;
 	struct table *table = NULL;
@@ -228,15 +219,7 @@ main(void)
 {
 	if (mkdtemp(directory) == NULL)
 		return 1;
-	TEST(good_source_gives_a_sealed_image);
-	TEST(warnings_come_through);
-	TEST(broken_source_is_refused);
-	TEST(missing_source_is_named);
-	TEST(hostile_texts_stay_one_line);
-	TEST(thousand_warnings_are_counted);
-	TEST(steps_do_the_same);
-	TEST(cancel_leaves_nothing);
-	TEST(unloaded_image_says_so);
+	test_run();
 	(void)unlink(path);
 	(void)rmdir(directory);
 	return test_summary();

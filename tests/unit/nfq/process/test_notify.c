@@ -50,20 +50,17 @@ check_arrives(bool abstract)
 		(void)unlink(path);
 }
 
-static void
-state_goes_to_a_path(void)
+TEST(state_goes_to_a_path)
 {
 	check_arrives(false);
 }
 
-static void
-state_goes_to_an_abstract_name(void)
+TEST(state_goes_to_an_abstract_name)
 {
 	check_arrives(true);
 }
 
-static void
-nobody_to_tell_is_no_error(void)
+TEST(nobody_to_tell_is_no_error)
 {
 	(void)unsetenv("NOTIFY_SOCKET");
 	CHECK(notify("READY=1") == 0);
@@ -71,8 +68,7 @@ nobody_to_tell_is_no_error(void)
 	CHECK(notify("READY=1") == 0);
 }
 
-static void
-bad_address_is_an_error(void)
+TEST(bad_address_is_an_error)
 {
 	char lengthy[200];
 
@@ -86,8 +82,7 @@ bad_address_is_an_error(void)
 	CHECK(notify("READY=1") == -ENOENT);
 }
 
-static void
-reloading_says_when(void)
+TEST(reloading_says_when)
 {
 	char path[108], got[128] = "";
 	struct timespec before;
@@ -107,8 +102,7 @@ reloading_says_when(void)
 	(void)close(fd);
 }
 
-static void
-watchdog_is_read(void)
+TEST(watchdog_is_read)
 {
 	char pid[16];
 
@@ -127,16 +121,4 @@ watchdog_is_read(void)
 	CHECK(notify_watchdog_usec() == 0);
 	(void)setenv("WATCHDOG_USEC", "5s", 1);
 	CHECK(notify_watchdog_usec() == 0);
-}
-
-int
-main(void)
-{
-	TEST(state_goes_to_a_path);
-	TEST(state_goes_to_an_abstract_name);
-	TEST(nobody_to_tell_is_no_error);
-	TEST(bad_address_is_an_error);
-	TEST(reloading_says_when);
-	TEST(watchdog_is_read);
-	return test_summary();
 }

@@ -90,8 +90,7 @@ said(int code, const char *out, const char *err)
 	    strcmp(t.said.err, err) == 0;
 }
 
-static void
-a_programs_own_options_are_its_own(void)
+TEST(a_programs_own_options_are_its_own)
 {
 	run(read_options, NULL);
 	CHECK(said(-1, "", "") && strcmp(t.seen, "") == 0);
@@ -100,8 +99,7 @@ a_programs_own_options_are_its_own(void)
 	CHECK(strcmp(t.value, "/b") == 0);
 }
 
-static void
-help_and_version_go_to_stdout(void)
+TEST(help_and_version_go_to_stdout)
 {
 	run(read_options, "-t", "--help", "--wrong", NULL);
 	CHECK(said(EXIT_OK, USAGE, "") && strcmp(t.seen, "t") == 0);
@@ -109,8 +107,7 @@ help_and_version_go_to_stdout(void)
 	CHECK(said(EXIT_OK, VERSION "\n", ""));
 }
 
-static void
-what_is_wrong_goes_to_stderr(void)
+TEST(what_is_wrong_goes_to_stderr)
 {
 	run(read_options, "--tset", NULL);
 	CHECK(said(EXIT_USAGE, "", "test: unknown option \"--tset\", did you "
@@ -126,8 +123,7 @@ what_is_wrong_goes_to_stderr(void)
 	    "--help\n"));
 }
 
-static void
-a_started_program_is_run_by_hand(void)
+TEST(a_started_program_is_run_by_hand)
 {
 	static const char *const versions[] = { "-V", "--version" };
 	static const char *const helps[] = { "-h", "--help" };
@@ -144,14 +140,4 @@ a_started_program_is_run_by_hand(void)
 	CHECK(said(EXIT_USAGE, "", USAGE));
 	run(read_by_hand, "1", NULL);
 	CHECK(said(EXIT_USAGE, "", USAGE));
-}
-
-int
-main(void)
-{
-	TEST(a_programs_own_options_are_its_own);
-	TEST(help_and_version_go_to_stdout);
-	TEST(what_is_wrong_goes_to_stderr);
-	TEST(a_started_program_is_run_by_hand);
-	return test_summary();
 }

@@ -13,8 +13,7 @@ reads(const char *line)
 	return request_parse(&r, line, strlen(line)) == 0;
 }
 
-static void
-requests(void)
+TEST(requests)
 {
 	static const struct {
 		const char *line;
@@ -45,8 +44,7 @@ requests(void)
 	CHECK(reads("flush tree tree") && r.option && r.name.length == 6);
 }
 
-static void
-others(void)
+TEST(others)
 {
 	static const char *const bad[] = { "", "\n", " status",
 		"status  json", "status json json", "Status", "statusjson",
@@ -55,12 +53,4 @@ others(void)
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		CHECK(!reads(bad[i]));
-}
-
-int
-main(void)
-{
-	TEST(requests);
-	TEST(others);
-	return test_summary();
 }

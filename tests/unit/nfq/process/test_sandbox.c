@@ -122,15 +122,13 @@ compile_five_gibibytes(void)
 	    MAP_ANONYMOUS | MAP_NORESERVE, -1, 0) == MAP_FAILED ? DONE : 1;
 }
 
-static void
-compiler_may_do_its_work(void)
+TEST(compiler_may_do_its_work)
 {
 	CHECK(ended_well(in_child(compile_as_allowed)));
 	CHECK(ended_well(in_child(compile_and_sort)));
 }
 
-static void
-compiler_may_do_nothing_else(void)
+TEST(compiler_may_do_nothing_else)
 {
 	CHECK(ended_well(in_child(compile_and_open)));
 	CHECK(died_of(in_child(compile_and_talk), SIGSYS));
@@ -165,8 +163,7 @@ compiler_who_am_i(void)
 	    DONE : 4;
 }
 
-static void
-compiler_is_nobody(void)
+TEST(compiler_is_nobody)
 {
 	CHECK(ended_well(in_child(compiler_who_am_i)));
 }
@@ -187,8 +184,7 @@ isolated(void)
 	return fcntl(STDERR_FILENO, F_GETFD) < 0 ? 3 : DONE;
 }
 
-static void
-child_keeps_its_own_files_only(void)
+TEST(child_keeps_its_own_files_only)
 {
 	CHECK(ended_well(in_child(isolated)));
 }
@@ -199,8 +195,7 @@ wrong_parent(void)
 	return child_die_with(getpid()) == -ESRCH ? DONE : 1;
 }
 
-static void
-child_sees_that_its_parent_is_gone(void)
+TEST(child_sees_that_its_parent_is_gone)
 {
 	CHECK(ended_well(in_child(wrong_parent)));
 }
@@ -247,8 +242,7 @@ feed_as_allowed(void)
 	return DONE;
 }
 
-static void
-feed_may_do_its_work(void)
+TEST(feed_may_do_its_work)
 {
 	CHECK(ended_well(in_child(feed_as_allowed)));
 }
@@ -299,23 +293,9 @@ feed_and_trace(void)
 	return 1;
 }
 
-static void
-feed_may_do_nothing_else(void)
+TEST(feed_may_do_nothing_else)
 {
 	CHECK(ended_well(in_child(feed_as_refused)));
 	CHECK(died_of(in_child(feed_and_execute), SIGSYS));
 	CHECK(died_of(in_child(feed_and_trace), SIGSYS));
-}
-
-int
-main(void)
-{
-	TEST(compiler_may_do_its_work);
-	TEST(compiler_may_do_nothing_else);
-	TEST(compiler_is_nobody);
-	TEST(feed_may_do_its_work);
-	TEST(feed_may_do_nothing_else);
-	TEST(child_keeps_its_own_files_only);
-	TEST(child_sees_that_its_parent_is_gone);
-	return test_summary();
 }

@@ -38,9 +38,12 @@ worker_who_am_i(void)
 	return DONE;
 }
 
-static void
-worker_has_one_capability(void)
+TEST(worker_has_one_capability)
 {
+	if (geteuid() != 0) {
+		test_skipped_here = "needs root";
+		return;
+	}
 	CHECK(ended_well(in_child(worker_who_am_i)));
 }
 
@@ -183,8 +186,7 @@ worker_and_owner_of_signals(void)
 	return 1;
 }
 
-static void
-worker_calls_are_restricted(void)
+TEST(worker_calls_are_restricted)
 {
 	CHECK(ended_well(in_child(worker_and_own_signal)));
 	CHECK(died_of(in_child(worker_and_other_signal), SIGSYS));
@@ -197,15 +199,4 @@ worker_calls_are_restricted(void)
 	CHECK(died_of(in_child(stream_and_sendmsg), SIGSYS));
 	/* Threads that were there before are restricted too. */
 	CHECK(died_of(in_child(worker_with_thread), SIGSYS));
-}
-
-int
-main(void)
-{
-	if (geteuid() == 0)
-		TEST(worker_has_one_capability);
-	else
-		printf("SKIP worker_has_one_capability: needs root\n");
-	TEST(worker_calls_are_restricted);
-	return test_summary();
 }

@@ -90,8 +90,7 @@ read_first(size_t length, struct queue_packet *packet)
 	return found;
 }
 
-static void
-whole_message(void)
+TEST(whole_message)
 {
 	const uint8_t *at = datagram;
 	const struct nlmsghdr *nlh;
@@ -114,8 +113,7 @@ whole_message(void)
 	CHECK(left == 0);
 }
 
-static void
-what_is_absent(void)
+TEST(what_is_absent)
 {
 	struct queue_packet p;
 
@@ -139,8 +137,7 @@ what_is_absent(void)
 }
 
 /* However little of it arrived: no octet behind it is read or handed on. */
-static void
-cut_anywhere(void)
+TEST(cut_anywhere)
 {
 	struct queue_packet p;
 	size_t length;
@@ -155,8 +152,7 @@ cut_anywhere(void)
 	}
 }
 
-static void
-wrong_lengths(void)
+TEST(wrong_lengths)
 {
 	static const uint16_t wrong[] = { 0, 1, 3, 9, 200, 0xffff };
 	struct queue_packet p;
@@ -181,8 +177,7 @@ wrong_lengths(void)
 	CHECK(!read_first(used, &p));
 }
 
-static void
-errors(void)
+TEST(errors)
 {
 	const int32_t error = -EPERM;
 	const struct nlmsghdr *nlh = (const void *)datagram;
@@ -200,8 +195,7 @@ errors(void)
  * Verdicts are what libnetfilter_queue writes, octet for octet, but for the
  * number of the message, which is the packet's.
  */
-static void
-verdicts(void)
+TEST(verdicts)
 {
 	static _Alignas(8) uint8_t ours[256], theirs[256];
 	struct nlmsghdr *nlh, *wanted;
@@ -229,16 +223,4 @@ verdicts(void)
 	wanted->nlmsg_seq = 7;
 	CHECK(nlh->nlmsg_len == wanted->nlmsg_len);
 	CHECK(memcmp(ours, theirs, wanted->nlmsg_len) == 0);
-}
-
-int
-main(void)
-{
-	TEST(whole_message);
-	TEST(what_is_absent);
-	TEST(cut_anywhere);
-	TEST(wrong_lengths);
-	TEST(errors);
-	TEST(verdicts);
-	return test_summary();
 }

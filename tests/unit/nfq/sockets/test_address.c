@@ -9,8 +9,7 @@
 static const uint8_t v4[16] = { 192, 0, 2, 1 };
 static const uint8_t v6[16] = { 0xfe, 0x80, [15] = 1 };
 
-static void
-octets_come_back(void)
+TEST(octets_come_back)
 {
 	union sockets_address a;
 	uint8_t octets[16] = { 0 };
@@ -27,8 +26,7 @@ octets_come_back(void)
 	CHECK(memcmp(octets, v6, 16) == 0 && port == 65535);
 }
 
-static void
-hosts_are_compared_without_ports(void)
+TEST(hosts_are_compared_without_ports)
 {
 	const uint8_t others[16] = { 0xfe, 0x80, [15] = 2 };
 	union sockets_address a, b;
@@ -43,12 +41,4 @@ hosts_are_compared_without_ports(void)
 		    53, 0);
 		CHECK(!sockets_address_same_host(&a, &b));
 	}
-}
-
-int
-main(void)
-{
-	TEST(octets_come_back);
-	TEST(hosts_are_compared_without_ports);
-	return test_summary();
 }

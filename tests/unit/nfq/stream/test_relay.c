@@ -2,8 +2,7 @@
 /* Questions of a TCP client that a nameserver answers. */
 #include "tests/unit/nfq/stream/relay_bench.h"
 
-static void
-questions_are_relayed(void)
+TEST(questions_are_relayed)
 {
 	begin();
 	ask("public.example", TYPE_A, 7);
@@ -20,8 +19,7 @@ questions_are_relayed(void)
 	end();
 }
 
-static void
-answers_come_in_pieces_or_to_nobody(void)
+TEST(answers_come_in_pieces_or_to_nobody)
 {
 	uint8_t question[300];
 	const size_t length = put_question(question, "public.example", TYPE_A,
@@ -46,8 +44,7 @@ answers_come_in_pieces_or_to_nobody(void)
 }
 
 /* A nameserver may close a connection that it has answered on. */
-static void
-closed_after_answers_is_asked_again(void)
+TEST(closed_after_answers_is_asked_again)
 {
 	begin();
 	ask("one.example", TYPE_A, 1);
@@ -71,8 +68,7 @@ closed_after_answers_is_asked_again(void)
 	end();
 }
 
-static void
-closed_without_an_answer_is_a_failure(void)
+TEST(closed_without_an_answer_is_a_failure)
 {
 	begin();
 	ask("one.example", TYPE_A, 1);
@@ -85,8 +81,7 @@ closed_without_an_answer_is_a_failure(void)
 	end();
 }
 
-static void
-refused_is_a_failure(void)
+TEST(refused_is_a_failure)
 {
 	begin();
 	b->refuses = ECONNREFUSED;
@@ -99,8 +94,7 @@ refused_is_a_failure(void)
 	end();
 }
 
-static void
-nameservers_have_their_time(void)
+TEST(nameservers_have_their_time)
 {
 	begin();
 	b->is_far = true;
@@ -133,8 +127,7 @@ nameservers_have_their_time(void)
 }
 
 /* Questions above STREAM_IN_FLIGHT wait in the client's socket. */
-static void
-questions_in_flight_are_bounded(void)
+TEST(questions_in_flight_are_bounded)
 {
 	begin();
 	for (uint16_t id = 0; id < STREAM_IN_FLIGHT + 4; id++)
@@ -150,8 +143,7 @@ questions_in_flight_are_bounded(void)
 }
 
 /* A client that does not read holds up its nameserver, but does not end it. */
-static void
-unread_answers_wait(void)
+TEST(unread_answers_wait)
 {
 	static uint8_t large[65535], prefix[2] = { 0xff, 0xff };
 	const int small = 1;
@@ -188,8 +180,7 @@ unread_answers_wait(void)
 }
 
 /* Upstreams are asked for their ends; errors keep the chain. */
-static void
-chains_are_completed(void)
+TEST(chains_are_completed)
 {
 	begin();
 	ask("alias.mesh.example", TYPE_A, 5);
@@ -210,8 +201,7 @@ chains_are_completed(void)
 }
 
 /* Of those, but none that is too long to wait; the nameserver has what passes. */
-static void
-domains_are_asked_upstreams(void)
+TEST(domains_are_asked_upstreams)
 {
 	static uint8_t octets[5000];
 	struct forward_settings *forward;
@@ -246,8 +236,7 @@ domains_are_asked_upstreams(void)
 }
 
 /* Wherever the client goes, nothing is left. */
-static void
-clients_go_at_any_time(void)
+TEST(clients_go_at_any_time)
 {
 	static const char *const names[] = { "one.example",
 		"alias.mesh.example" };
@@ -276,17 +265,7 @@ main(void)
 	log_set_level(LOG_LEVEL_ERROR);
 	table = make_table();
 	MUST(audit_start(&audit, 1) == 0);
-	TEST(questions_are_relayed);
-	TEST(answers_come_in_pieces_or_to_nobody);
-	TEST(closed_after_answers_is_asked_again);
-	TEST(closed_without_an_answer_is_a_failure);
-	TEST(refused_is_a_failure);
-	TEST(nameservers_have_their_time);
-	TEST(questions_in_flight_are_bounded);
-	TEST(unread_answers_wait);
-	TEST(chains_are_completed);
-	TEST(domains_are_asked_upstreams);
-	TEST(clients_go_at_any_time);
+	test_run();
 	audit_stop(audit, 1000);
 	return test_summary();
 }

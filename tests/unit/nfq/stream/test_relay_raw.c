@@ -7,8 +7,7 @@
 
 static uint8_t octets[300000];
 
-static void
-transfers_are_raw(void)
+TEST(transfers_are_raw)
 {
 	begin();
 	ask("one.example", TYPE_A, 1);		/* goes first, as it is */
@@ -39,8 +38,7 @@ transfers_are_raw(void)
 	end();
 }
 
-static void
-raw_connections_end_with_their_nameserver(void)
+TEST(raw_connections_end_with_their_nameserver)
 {
 	begin();
 	b->refuses = ECONNREFUSED;
@@ -56,8 +54,7 @@ raw_connections_end_with_their_nameserver(void)
 }
 
 /* What a raw nameserver does not read is not read from the client. */
-static void
-raw_messages_wait(void)
+TEST(raw_messages_wait)
 {
 	size_t sent = 0, got = 0;
 	ssize_t n;
@@ -86,8 +83,7 @@ raw_messages_wait(void)
 }
 
 /* However busy they are, they have an end. */
-static void
-raw_connections_have_an_end(void)
+TEST(raw_connections_have_an_end)
 {
 	begin();
 	ask("zone.example", TRANSFER, 1);
@@ -106,8 +102,7 @@ raw_connections_have_an_end(void)
 }
 
 /* The target's answer is none to the client, whatever else comes. */
-static void
-chains_are_matched_beside(void)
+TEST(chains_are_matched_beside)
 {
 	begin();
 	ask("alias.mesh.example", TYPE_A, 5);
@@ -127,11 +122,7 @@ main(void)
 	log_set_level(LOG_LEVEL_ERROR);
 	table = make_table();
 	MUST(audit_start(&audit, 1) == 0);
-	TEST(transfers_are_raw);
-	TEST(raw_connections_end_with_their_nameserver);
-	TEST(raw_messages_wait);
-	TEST(chains_are_matched_beside);
-	TEST(raw_connections_have_an_end);
+	test_run();
 	audit_stop(audit, 1000);
 	return test_summary();
 }

@@ -10,8 +10,7 @@
 #include "nfq/stream/options.h"
 #include "tests/check.h"
 
-static void
-messages_come_whole_or_not_at_all(void)
+TEST(messages_come_whole_or_not_at_all)
 {
 	static const uint8_t octets[] = "\0\3abc\0\0\0\1x\377\377y";
 	const size_t all = sizeof(octets) - 1;
@@ -40,8 +39,7 @@ messages_come_whole_or_not_at_all(void)
 	CHECK(!stream_frame_next(&input, &message, &length) && input.left == 3);
 }
 
-static void
-prefix_is_written(void)
+TEST(prefix_is_written)
 {
 	uint8_t prefix[STREAM_PREFIX];
 
@@ -51,8 +49,7 @@ prefix_is_written(void)
 	CHECK(prefix[0] == 0xff && prefix[1] == 0xff);
 }
 
-static void
-buffer_keeps_the_order(void)
+TEST(buffer_keeps_the_order)
 {
 	struct stream_buffer b = { .octets = NULL };
 	uint8_t in[251], out = 0, next = 0;
@@ -100,8 +97,7 @@ largest(const unsigned int *counts, size_t count)
  * Against plain counters: 300 clients come and go in a table that is full.  It
  * was made for fewer, and grew while it was in use.
  */
-static void
-clients_are_counted(void)
+TEST(clients_are_counted)
 {
 	struct stream_clients *clients = stream_clients_new(16);
 	struct stream_client *at[300] = { NULL }, *most;
@@ -148,8 +144,7 @@ ends_of(unsigned int n)
 }
 
 /* One user's flood takes only places of its own: issue 22, item 6. */
-static void
-senders_of_others_stay(void)
+TEST(senders_of_others_stay)
 {
 	struct senders *senders = senders_new();
 	unsigned int known = 0;
@@ -175,8 +170,7 @@ senders_of_others_stay(void)
 }
 
 /* As many as can wait at a listener, and a flood of others before them. */
-static void
-senders_are_known(void)
+TEST(senders_are_known)
 {
 	struct senders *senders = senders_new();
 	unsigned int known = 0;
@@ -217,8 +211,7 @@ make_answer(uint8_t *answer, size_t length)
 	memcpy(answer + length - 11, "\0\0\51\4\320\0\0\0\0\0\0", 11);
 }
 
-static void
-options_that_were_asked_for(void)
+TEST(options_that_were_asked_for)
 {
 	static const uint8_t idle[] = "\0\6\0\13\0\2\0\144";
 	struct edns asked = { .present = true, .keepalive = true };
@@ -248,8 +241,7 @@ options_that_were_asked_for(void)
 	CHECK(stream_options_add(&plain, &asked, answer, 60, 60) == 60);
 }
 
-static void
-options_that_nobody_asked_for(void)
+TEST(options_that_nobody_asked_for)
 {
 	const struct stream_options failed = { EDE_NETWORK_ERROR, 100, 0 };
 	struct edns asked = { .present = true };
@@ -262,18 +254,4 @@ options_that_nobody_asked_for(void)
 	/* No OPT: nowhere to put it. */
 	asked.present = false;
 	CHECK(stream_options_add(&failed, &asked, answer, 60, 100) == 60);
-}
-
-int
-main(void)
-{
-	TEST(messages_come_whole_or_not_at_all);
-	TEST(prefix_is_written);
-	TEST(buffer_keeps_the_order);
-	TEST(clients_are_counted);
-	TEST(senders_are_known);
-	TEST(senders_of_others_stay);
-	TEST(options_that_were_asked_for);
-	TEST(options_that_nobody_asked_for);
-	return test_summary();
 }

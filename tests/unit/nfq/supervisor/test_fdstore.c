@@ -34,8 +34,7 @@ own_pid(void)
 	return text;
 }
 
-static void
-names_lead_to_descriptors(void)
+TEST(names_lead_to_descriptors)
 {
 	struct fdstore fdstore;
 
@@ -52,8 +51,7 @@ names_lead_to_descriptors(void)
 	fdstore_close(&fdstore);
 }
 
-static void
-what_nobody_takes_is_closed(void)
+TEST(what_nobody_takes_is_closed)
 {
 	struct fdstore fdstore;
 
@@ -65,8 +63,7 @@ what_nobody_takes_is_closed(void)
 	CHECK(fcntl(3, F_GETFD) >= 0);
 }
 
-static void
-another_process_is_meant(void)
+TEST(another_process_is_meant)
 {
 	struct fdstore fdstore;
 
@@ -76,8 +73,7 @@ another_process_is_meant(void)
 	CHECK(getenv("LISTEN_FDS") == NULL);
 }
 
-static void
-nonsense_in_the_environment(void)
+TEST(nonsense_in_the_environment)
 {
 	static const char *const counts[] = { "", "-1", "2x", "x", "0",
 		"99999999999999999999" };
@@ -96,8 +92,7 @@ nonsense_in_the_environment(void)
 	CHECK(fdstore_take(&fdstore, "") >= 3);
 }
 
-static void
-copies_go_to_the_manager(void)
+TEST(copies_go_to_the_manager)
 {
 	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int))];
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
@@ -130,8 +125,7 @@ copies_go_to_the_manager(void)
 	(void)close(manager);
 }
 
-static void
-queues_have_their_number_in_the_name(void)
+TEST(queues_have_their_number_in_the_name)
 {
 	char name[FDSTORE_NAME];
 
@@ -139,8 +133,7 @@ queues_have_their_number_in_the_name(void)
 	CHECK(strcmp(name, "queue-65535") == 0);
 }
 
-static void
-queues_that_are_left(void)
+TEST(queues_that_are_left)
 {
 	struct fdstore fdstore;
 	uint16_t number = 0;
@@ -151,17 +144,4 @@ queues_that_are_left(void)
 	CHECK(number == 5301);
 	CHECK(fdstore_take_queue(&fdstore, &number) == -1);
 	CHECK(fdstore_take(&fdstore, "rules") == 3);
-}
-
-int
-main(void)
-{
-	TEST(names_lead_to_descriptors);
-	TEST(what_nobody_takes_is_closed);
-	TEST(another_process_is_meant);
-	TEST(nonsense_in_the_environment);
-	TEST(copies_go_to_the_manager);
-	TEST(queues_have_their_number_in_the_name);
-	TEST(queues_that_are_left);
-	return test_summary();
 }

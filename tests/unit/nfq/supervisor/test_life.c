@@ -51,8 +51,7 @@ begin(bool ready)
 		life_ready(&life);
 }
 
-static void
-a_hang_is_noticed_in_300_ms(void)
+TEST(a_hang_is_noticed_in_300_ms)
 {
 	struct life_signs signs = { .batches = 7, .has_work = true };
 	int64_t now = START, stuck, last;
@@ -68,8 +67,7 @@ a_hang_is_noticed_in_300_ms(void)
 }
 
 /* No packet is to blame when somebody stops the process. */
-static void
-a_stopped_worker_is_noticed_as_soon(void)
+TEST(a_stopped_worker_is_noticed_as_soon)
 {
 	const struct life_signs signs = { .has_work = true, .stopped = true };
 	int64_t now = START;
@@ -81,8 +79,7 @@ a_stopped_worker_is_noticed_as_soon(void)
 }
 
 /* Other programs use the CPU: not the worker's fault, nor any packet's. */
-static void
-a_worker_without_the_cpu_has_time(void)
+TEST(a_worker_without_the_cpu_has_time)
 {
 	const struct life_signs signs = { .has_work = true };
 	int64_t now = START;
@@ -102,8 +99,7 @@ a_worker_without_the_cpu_has_time(void)
  * A virtual machine without its host's CPUs for a moment: the time is charged to
  * the worker, which has done nothing wrong and goes on.
  */
-static void
-a_machine_that_stood_still_blames_no_packet(void)
+TEST(a_machine_that_stood_still_blames_no_packet)
 {
 	struct life_signs signs = { .has_work = true };
 	int64_t now = START;
@@ -122,8 +118,7 @@ a_machine_that_stood_still_blames_no_packet(void)
 	CHECK(sign == LIFE_LOOPS);
 }
 
-static void
-an_idle_worker_is_none(void)
+TEST(an_idle_worker_is_none)
 {
 	const struct life_signs signs = { .batches = 7, .has_work = false };
 	int64_t now = START;
@@ -132,8 +127,7 @@ an_idle_worker_is_none(void)
 	CHECK(watch(&now, START + 60000, &signs) == 0);
 }
 
-static void
-slow_progress_is_progress(void)
+TEST(slow_progress_is_progress)
 {
 	struct life_signs signs = { .has_work = true };
 	int64_t now = START;
@@ -144,8 +138,7 @@ slow_progress_is_progress(void)
 }
 
 /* Who slept himself knows nothing of the others' sleep. */
-static void
-a_supervisor_that_was_away_begins_anew(void)
+TEST(a_supervisor_that_was_away_begins_anew)
 {
 	const struct life_signs signs = { .has_work = true };
 	int64_t now = START;
@@ -157,8 +150,7 @@ a_supervisor_that_was_away_begins_anew(void)
 	CHECK(watch(&now, now + 2 * LIFE_LOOK_MS, &signs) != 0);
 }
 
-static void
-a_worker_has_time_to_begin(void)
+TEST(a_worker_has_time_to_begin)
 {
 	const struct life_signs signs = { .has_work = true };
 	int64_t now = START;
@@ -171,8 +163,7 @@ a_worker_has_time_to_begin(void)
 	CHECK(!life_is_late(&life, at(START + 2 * LIFE_READY_MS)));
 }
 
-static void
-a_fork_that_fails_is_tried_for_ten_seconds(void)
+TEST(a_fork_that_fails_is_tried_for_ten_seconds)
 {
 	begin(true);
 	for (int64_t ms = 0; ms < LIFE_START_MS; ms += LIFE_LOOK_MS)
@@ -190,8 +181,7 @@ one_more(bool ready, int64_t ms, enum status_death cause, bool exited)
 	return life_end(&life, cause, exited, at(START + ms));
 }
 
-static void
-kills_from_elsewhere_end_nothing(void)
+TEST(kills_from_elsewhere_end_nothing)
 {
 	life = (struct worker_life){ .ready = false };
 	for (int n = 0; n < 1000; n++)
@@ -199,8 +189,7 @@ kills_from_elsewhere_end_nothing(void)
 		    LIFE_ANOTHER);
 }
 
-static void
-five_crashes_in_a_minute_make_a_pause(void)
+TEST(five_crashes_in_a_minute_make_a_pause)
 {
 	int64_t now = START;
 
@@ -225,8 +214,7 @@ five_crashes_in_a_minute_make_a_pause(void)
 	}
 }
 
-static void
-ten_that_cannot_begin_are_the_end(void)
+TEST(ten_that_cannot_begin_are_the_end)
 {
 	for (int ready = 0; ready < 2; ready++) {
 		life = (struct worker_life){ .ready = false };
@@ -241,22 +229,4 @@ ten_that_cannot_begin_are_the_end(void)
 	for (int n = 0; n < 100; n++)
 		CHECK(one_more(true, 6000, STATUS_DEATH_FAILED, true) !=
 		    LIFE_OVER);
-}
-
-int
-main(void)
-{
-	TEST(a_hang_is_noticed_in_300_ms);
-	TEST(a_stopped_worker_is_noticed_as_soon);
-	TEST(a_worker_without_the_cpu_has_time);
-	TEST(a_machine_that_stood_still_blames_no_packet);
-	TEST(an_idle_worker_is_none);
-	TEST(slow_progress_is_progress);
-	TEST(a_supervisor_that_was_away_begins_anew);
-	TEST(a_worker_has_time_to_begin);
-	TEST(a_fork_that_fails_is_tried_for_ten_seconds);
-	TEST(kills_from_elsewhere_end_nothing);
-	TEST(five_crashes_in_a_minute_make_a_pause);
-	TEST(ten_that_cannot_begin_are_the_end);
-	return test_summary();
 }

@@ -210,8 +210,7 @@ tick(int64_t from, int64_t to)
 	return wishes;
 }
 
-static void
-a_canary_every_five_seconds(void)
+TEST(a_canary_every_five_seconds)
 {
 	begin();
 	(void)tick(0, TICK_MS);
@@ -231,8 +230,7 @@ a_canary_every_five_seconds(void)
 	CHECK(world.shown == 0 && !s.monitor.canary.unanswered);
 }
 
-static void
-an_unanswered_canary_shows_until_one_is_answered(void)
+TEST(an_unanswered_canary_shows_until_one_is_answered)
 {
 	begin();
 	(void)tick(0, TICK_MS + 2000);
@@ -250,8 +248,7 @@ an_unanswered_canary_shows_until_one_is_answered(void)
 	CHECK(monotime_ms_since(s.monitor.canary.answered, at(0)) == 12000);
 }
 
-static void
-a_canary_that_others_answer_or_refuse_is_unanswered(void)
+TEST(a_canary_that_others_answer_or_refuse_is_unanswered)
 {
 	begin();
 	(void)tick(0, TICK_MS + 1);
@@ -267,8 +264,7 @@ a_canary_that_others_answer_or_refuse_is_unanswered(void)
 	CHECK(monotime_ms_since(s.monitor.canary.answered, at(0)) == 0);
 }
 
-static void
-a_new_worker_is_asked_at_once(void)
+TEST(a_new_worker_is_asked_at_once)
 {
 	begin();
 	(void)tick(0, TICK_MS + 1);
@@ -317,8 +313,7 @@ service_manager(void)
 	return fd;
 }
 
-static void
-the_watchdog_is_answered_while_canaries_are(void)
+TEST(the_watchdog_is_answered_while_canaries_are)
 {
 	const int manager = service_manager();
 	const int64_t ms = 40000;
@@ -344,8 +339,7 @@ the_watchdog_is_answered_while_canaries_are(void)
 	(void)unsetenv("WATCHDOG_USEC");
 }
 
-static void
-the_tick_suits_the_watchdog(void)
+TEST(the_tick_suits_the_watchdog)
 {
 	begin();
 	CHECK(s.monitor.tick_ms == TICK_MS && s.monitor.watchdog.patience_ms == 0);
@@ -362,8 +356,7 @@ the_tick_suits_the_watchdog(void)
 	(void)unsetenv("WATCHDOG_USEC");
 }
 
-static void
-rules_are_verified_every_ten_seconds(void)
+TEST(rules_are_verified_every_ten_seconds)
 {
 	begin();
 	(void)tick(0, MONITOR_RULES_MS);
@@ -373,8 +366,7 @@ rules_are_verified_every_ten_seconds(void)
 	CHECK(world.installed == 0 && !s.monitor.rules.differs);
 }
 
-static void
-rules_that_are_gone_are_installed_again(void)
+TEST(rules_that_are_gone_are_installed_again)
 {
 	begin();
 	world.state = RULES_ABSENT;
@@ -385,8 +377,7 @@ rules_that_are_gone_are_installed_again(void)
 	CHECK(world.installed == 3 && !s.monitor.rules.differs);
 }
 
-static void
-rules_that_differ_are_left_alone(void)
+TEST(rules_that_differ_are_left_alone)
 {
 	begin();
 	world.state = RULES_DIFFER;
@@ -397,8 +388,7 @@ rules_that_differ_are_left_alone(void)
 	CHECK(world.installed == 0 && !s.monitor.rules.differs);
 }
 
-static void
-a_full_set_of_connections_shows(void)
+TEST(a_full_set_of_connections_shows)
 {
 	begin();
 	config.capture.tcp = world.answers = true;
@@ -416,8 +406,7 @@ a_full_set_of_connections_shows(void)
 }
 
 /* A set may have room again when it is looked at. */
-static void
-connections_without_room_show_for_five_seconds(void)
+TEST(connections_without_room_show_for_five_seconds)
 {
 	begin();
 	config.capture.tcp = world.answers = true;
@@ -429,8 +418,7 @@ connections_without_room_show_for_five_seconds(void)
 	CHECK(!s.monitor.streams.full && world.shown == 2);
 }
 
-static void
-streams_are_counted_only_if_that_is_cheap(void)
+TEST(streams_are_counted_only_if_that_is_cheap)
 {
 	begin();
 	config.capture.tcp = world.answers = true;
@@ -454,8 +442,7 @@ set_search(struct resolv_conf *conf, const char *name)
 	CHECK(name_from_text(&conf->search[0], name, strlen(name)) == 0);
 }
 
-static void
-another_search_list_wants_a_reload(void)
+TEST(another_search_list_wants_a_reload)
 {
 	begin();
 	set_search(&resolv_conf, "a.example");
@@ -475,8 +462,7 @@ another_search_list_wants_a_reload(void)
 	CHECK(tick(9000, 12000) == 1);
 }
 
-static void
-a_search_list_of_the_config_stays(void)
+TEST(a_search_list_of_the_config_stays)
 {
 	begin();
 	CHECK(name_from_text(&config.mesh.search[0], "own.example", 11) == 0);
@@ -486,8 +472,7 @@ a_search_list_of_the_config_stays(void)
 }
 
 /* Forwarding may ask the nameservers of resolv.conf. */
-static void
-other_nameservers_want_a_reload_where_they_are_used(void)
+TEST(other_nameservers_want_a_reload_where_they_are_used)
 {
 	begin();
 	resolv_conf.server_count = 1;
@@ -506,8 +491,7 @@ other_nameservers_want_a_reload_where_they_are_used(void)
 }
 
 /* inotify(7) tells, and costs no tick. */
-static void
-a_followed_file_is_not_read_at_ticks(void)
+TEST(a_followed_file_is_not_read_at_ticks)
 {
 	begin();
 	s.watch = (struct watch *)&world;	/* not looked into */
@@ -518,8 +502,7 @@ a_followed_file_is_not_read_at_ticks(void)
 	CHECK(s.monitor.resolv_conf.search_count == 1);
 }
 
-static void
-counters_are_the_kernels(void)
+TEST(counters_are_the_kernels)
 {
 	begin();
 	s.queue_count = 2;
@@ -544,8 +527,7 @@ counters_are_the_kernels(void)
 	CHECK(atomic_load(&page.streams_passed) == 3);
 }
 
-static void
-sockets_tell_who_is_not_root(void)
+TEST(sockets_tell_who_is_not_root)
 {
 	begin();
 	s.queue_count = 2;
@@ -569,23 +551,5 @@ main(void)
 	(void)unsetenv("WATCHDOG_USEC");
 	(void)unsetenv("WATCHDOG_PID");
 	(void)unsetenv("NOTIFY_SOCKET");
-	TEST(a_canary_every_five_seconds);
-	TEST(an_unanswered_canary_shows_until_one_is_answered);
-	TEST(a_canary_that_others_answer_or_refuse_is_unanswered);
-	TEST(a_new_worker_is_asked_at_once);
-	TEST(the_watchdog_is_answered_while_canaries_are);
-	TEST(the_tick_suits_the_watchdog);
-	TEST(rules_are_verified_every_ten_seconds);
-	TEST(rules_that_are_gone_are_installed_again);
-	TEST(rules_that_differ_are_left_alone);
-	TEST(a_full_set_of_connections_shows);
-	TEST(connections_without_room_show_for_five_seconds);
-	TEST(streams_are_counted_only_if_that_is_cheap);
-	TEST(another_search_list_wants_a_reload);
-	TEST(a_search_list_of_the_config_stays);
-	TEST(other_nameservers_want_a_reload_where_they_are_used);
-	TEST(a_followed_file_is_not_read_at_ticks);
-	TEST(counters_are_the_kernels);
-	TEST(sockets_tell_who_is_not_root);
-	return test_summary();
+	return test_run();
 }

@@ -84,8 +84,7 @@ begin(void)
 	write_report(WALL);
 }
 
-static void
-a_current_feed_is_quiet(void)
+TEST(a_current_feed_is_quiet)
 {
 	begin();
 	for (int i = 0; i < 300; i++) {
@@ -96,8 +95,7 @@ a_current_feed_is_quiet(void)
 	CHECK(s.monitor.feeds.problem[0] == '\0');
 }
 
-static void
-a_stale_feed_is_said_once(void)
+TEST(a_stale_feed_is_said_once)
 {
 	begin();
 	CHECK(tick(60) == 0);
@@ -110,8 +108,7 @@ a_stale_feed_is_said_once(void)
 }
 
 /* A VM that was suspended, or meets its first time server. */
-static void
-a_jump_of_the_clock_makes_nothing_old(void)
+TEST(a_jump_of_the_clock_makes_nothing_old)
 {
 	begin();
 	CHECK(tick(1) == 0);
@@ -131,8 +128,7 @@ a_jump_of_the_clock_makes_nothing_old(void)
 	CHECK(tick(1) == 0 && tick(30) == 0);
 }
 
-static void
-a_table_that_is_not_there_waits(void)
+TEST(a_table_that_is_not_there_waits)
 {
 	begin();
 	CHECK(unlink(table) == 0);
@@ -149,10 +145,7 @@ main(void)
 	log_set_level(LOG_LEVEL_ERROR);
 	CHECK(mkdtemp(directory) != NULL);
 	snprintf(table, sizeof(table), "%s/mesh.table", directory);
-	TEST(a_current_feed_is_quiet);
-	TEST(a_stale_feed_is_said_once);
-	TEST(a_jump_of_the_clock_makes_nothing_old);
-	TEST(a_table_that_is_not_there_waits);
+	test_run();
 	(void)unlink(table);
 	snprintf(path, sizeof(path), "%s/mesh.json", directory);
 	(void)unlink(path);

@@ -7,8 +7,7 @@
 #include "resolver/image/table.h"
 #include "tests/unit/nfq/supervisor/reload_bench.h"
 
-static void
-everything_arrives_and_is_adopted(void)
+TEST(everything_arrives_and_is_adopted)
 {
 	struct generation_files got = GENERATION_FILES_INIT;
 	struct settings settings;
@@ -50,8 +49,7 @@ everything_arrives_and_is_adopted(void)
 	end();
 }
 
-static void
-audit_files_are_part_of_it(void)
+TEST(audit_files_are_part_of_it)
 {
 	struct generation_files got = GENERATION_FILES_INIT;
 	char more[200];
@@ -83,8 +81,7 @@ time(time_t *out)
 	return now;
 }
 
-static void
-tables_that_are_the_same_change_nothing(void)
+TEST(tables_that_are_the_same_change_nothing)
 {
 	begin(2);
 	reload_begin(&s, RELOAD_TABLES);
@@ -102,8 +99,7 @@ tables_that_are_the_same_change_nothing(void)
 }
 
 /* A push: whatever else has changed on the machine is not looked at. */
-static void
-tables_alone_change_nothing_else(void)
+TEST(tables_alone_change_nothing_else)
 {
 	struct generation_files got = GENERATION_FILES_INIT;
 	struct generation_files before;
@@ -145,8 +141,7 @@ tables_alone_change_nothing_else(void)
 }
 
 /* What the machine has changed is not lost with a reload that is refused. */
-static void
-a_refused_reload_of_the_machine_is_made_up_for(void)
+TEST(a_refused_reload_of_the_machine_is_made_up_for)
 {
 	begin(1);
 	CHECK(unlink(table_path) == 0);
@@ -167,8 +162,7 @@ a_refused_reload_of_the_machine_is_made_up_for(void)
 	end();
 }
 
-static void
-a_worker_that_is_gone_does_not_matter(void)
+TEST(a_worker_that_is_gone_does_not_matter)
 {
 	begin(1);
 	(void)close(worker);
@@ -179,8 +173,7 @@ a_worker_that_is_gone_does_not_matter(void)
 	end();
 }
 
-static void
-what_is_wished_for_meanwhile_follows(void)
+TEST(what_is_wished_for_meanwhile_follows)
 {
 	begin(1);
 	reload_tick(&s, at(0));
@@ -199,8 +192,7 @@ what_is_wished_for_meanwhile_follows(void)
 	end();
 }
 
-static void
-a_stop_ends_it_in_every_state(void)
+TEST(a_stop_ends_it_in_every_state)
 {
 	unsigned int files;
 
@@ -236,8 +228,7 @@ sent_audit_files(void)
 }
 
 /* Somebody renames the audit's file; a reload has opened it before. */
-static void
-renamed_audit_files_are_not_brought_back(void)
+TEST(renamed_audit_files_are_not_brought_back)
 {
 	struct generation_files got = GENERATION_FILES_INIT;
 	char more[200], renamed[100];
@@ -279,15 +270,7 @@ main(void)
 {
 	if (!open_directory())
 		return 1;
-	TEST(everything_arrives_and_is_adopted);
-	TEST(audit_files_are_part_of_it);
-	TEST(tables_that_are_the_same_change_nothing);
-	TEST(tables_alone_change_nothing_else);
-	TEST(a_refused_reload_of_the_machine_is_made_up_for);
-	TEST(a_worker_that_is_gone_does_not_matter);
-	TEST(what_is_wished_for_meanwhile_follows);
-	TEST(a_stop_ends_it_in_every_state);
-	TEST(renamed_audit_files_are_not_brought_back);
+	test_run();
 	remove_directory();
 	return test_summary();
 }

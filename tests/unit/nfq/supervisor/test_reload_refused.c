@@ -5,8 +5,7 @@
 #include "tests/unit/nfq/supervisor/reload_bench.h"
 
 /* What is wrong before the compiler starts, or in it. */
-static void
-errors_are_refused_before_anything_changes(void)
+TEST(errors_are_refused_before_anything_changes)
 {
 	static const struct {
 		const char *mesh, *more, *error;
@@ -45,8 +44,7 @@ errors_are_refused_before_anything_changes(void)
 }
 
 /* Options of a worker's start: another one has them, or the old ones come back. */
-static void
-another_worker_starts_or_the_one_before(void)
+TEST(another_worker_starts_or_the_one_before)
 {
 	begin(1);
 	configure("", "queue = { workers = 3; };");
@@ -64,8 +62,7 @@ another_worker_starts_or_the_one_before(void)
 	end();
 }
 
-static void
-a_loss_of_names_has_to_last_or_be_forced(void)
+TEST(a_loss_of_names_has_to_last_or_be_forced)
 {
 	begin(200);
 	fill_table(100);
@@ -97,8 +94,7 @@ a_loss_of_names_has_to_last_or_be_forced(void)
 	end();
 }
 
-static void
-a_worker_that_refuses_keeps_the_old_one(void)
+TEST(a_worker_that_refuses_keeps_the_old_one)
 {
 	unsigned int files;
 
@@ -119,8 +115,7 @@ a_worker_that_refuses_keeps_the_old_one(void)
 static const char *const bypass =
     "capture = { bypass = { users = [ 4711 ]; }; };";
 
-static void
-rules_are_installed_and_undone(void)
+TEST(rules_are_installed_and_undone)
 {
 	begin(1);
 	configure("", bypass);
@@ -146,8 +141,7 @@ rules_are_installed_and_undone(void)
 	end();
 }
 
-static void
-workers_that_die_are_asked_again(void)
+TEST(workers_that_die_are_asked_again)
 {
 	struct generation_files got = GENERATION_FILES_INIT;
 
@@ -179,8 +173,7 @@ sleeper(void)
 	return pid;
 }
 
-static void
-a_worker_has_half_a_minute(void)
+TEST(a_worker_has_half_a_minute)
 {
 	struct generation_files got = GENERATION_FILES_INIT;
 	int status = 0;
@@ -209,8 +202,7 @@ a_worker_has_half_a_minute(void)
 	end();
 }
 
-static void
-a_refusal_stays_until_as_much_succeeds(void)
+TEST(a_refusal_stays_until_as_much_succeeds)
 {
 	begin(1);
 	configure("", "nonsense = 1;");
@@ -232,14 +224,7 @@ main(void)
 {
 	if (!open_directory())
 		return 1;
-	TEST(errors_are_refused_before_anything_changes);
-	TEST(another_worker_starts_or_the_one_before);
-	TEST(a_loss_of_names_has_to_last_or_be_forced);
-	TEST(a_worker_that_refuses_keeps_the_old_one);
-	TEST(rules_are_installed_and_undone);
-	TEST(workers_that_die_are_asked_again);
-	TEST(a_worker_has_half_a_minute);
-	TEST(a_refusal_stays_until_as_much_succeeds);
+	test_run();
 	remove_directory();
 	return test_summary();
 }

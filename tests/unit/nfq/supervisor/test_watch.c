@@ -86,8 +86,7 @@ nothing_comes(struct watch *w)
 	return wait_for(w, 2 * WATCH_SETTLE_MS) == 0;
 }
 
-static void
-a_file_that_is_replaced(void)
+TEST(a_file_that_is_replaced)
 {
 	struct watch *w;
 
@@ -105,8 +104,7 @@ a_file_that_is_replaced(void)
 }
 
 /* Renamed whole, so there is nothing to wait for; another table waits still. */
-static void
-a_feeds_table_is_reported_at_once(void)
+TEST(a_feeds_table_is_reported_at_once)
 {
 	struct watch *w;
 	int fd;
@@ -134,8 +132,7 @@ a_feeds_table_is_reported_at_once(void)
 	watch_close(w);
 }
 
-static void
-a_file_that_is_written_slowly(void)
+TEST(a_file_that_is_written_slowly)
 {
 	struct watch *w;
 	int fd;
@@ -163,8 +160,7 @@ a_file_that_is_written_slowly(void)
 }
 
 /* Nobody closes what truncate(2) has changed. */
-static void
-a_file_that_is_cut(void)
+TEST(a_file_that_is_cut)
 {
 	struct watch *w;
 
@@ -181,8 +177,7 @@ a_file_that_is_cut(void)
 }
 
 /* Replaced at such a pace that it never settles. */
-static void
-a_file_that_is_replaced_all_the_time(void)
+TEST(a_file_that_is_replaced_all_the_time)
 {
 	unsigned int changed = 0;
 	struct watch *w;
@@ -198,8 +193,7 @@ a_file_that_is_replaced_all_the_time(void)
 	watch_close(w);
 }
 
-static void
-other_files_do_not_matter(void)
+TEST(other_files_do_not_matter)
 {
 	struct watch *w;
 
@@ -216,8 +210,7 @@ other_files_do_not_matter(void)
 }
 
 /* As a service does that owns the file behind /etc/resolv.conf. */
-static void
-a_link_and_what_it_leads_to(void)
+TEST(a_link_and_what_it_leads_to)
 {
 	struct watch *w;
 
@@ -238,8 +231,7 @@ a_link_and_what_it_leads_to(void)
 }
 
 /* As volumes of configuration are mounted: all files change at one go. */
-static void
-a_link_through_a_directory_that_is_exchanged(void)
+TEST(a_link_through_a_directory_that_is_exchanged)
 {
 	struct watch *w;
 
@@ -254,8 +246,7 @@ a_link_through_a_directory_that_is_exchanged(void)
 	(void)unlink(path_of("data"));
 }
 
-static void
-a_directory_that_comes_back(void)
+TEST(a_directory_that_comes_back)
 {
 	struct watch *w;
 
@@ -269,8 +260,7 @@ a_directory_that_comes_back(void)
 }
 
 /* Files that are added, replaced, renamed and taken away. */
-static void
-a_directory_of_files(void)
+TEST(a_directory_of_files)
 {
 	struct watch *w;
 
@@ -294,8 +284,7 @@ a_directory_of_files(void)
 	watch_close(w);
 }
 
-static void
-a_file_of_a_directory_that_is_written_slowly(void)
+TEST(a_file_of_a_directory_that_is_written_slowly)
 {
 	struct watch *w = watch_of("d", false);
 	int fd = open(path_of("d/f"), O_WRONLY | O_CREAT, 0644);
@@ -312,8 +301,7 @@ a_file_of_a_directory_that_is_written_slowly(void)
 }
 
 /* One that is being written for good does not hold up the others. */
-static void
-a_file_of_a_directory_that_is_held_open(void)
+TEST(a_file_of_a_directory_that_is_held_open)
 {
 	struct watch *w = watch_of("d", false);
 	int fd = open(path_of("d/held"), O_WRONLY | O_CREAT, 0644);
@@ -332,8 +320,7 @@ a_file_of_a_directory_that_is_held_open(void)
 }
 
 /* As volumes of configuration are mounted: all files change at one go. */
-static void
-a_directory_of_links(void)
+TEST(a_directory_of_links)
 {
 	struct watch *w;
 
@@ -364,8 +351,7 @@ a_directory_of_links(void)
 	(void)rmdir(path_of("d/..2"));
 }
 
-static void
-a_directory_of_files_that_comes_back(void)
+TEST(a_directory_of_files_that_comes_back)
 {
 	struct watch *w;
 
@@ -398,7 +384,7 @@ make_directories(void)
  * so all run at a time.
  */
 static void
-begin(void (*run)(void), const char *name)
+begin(const struct test *test)
 {
 	static const char *const left[] = { "a/f", "b/f", "a", "b", "d", "f" };
 	pid_t pid = fork();
@@ -407,18 +393,17 @@ begin(void (*run)(void), const char *name)
 	if (pid != 0)
 		return;
 	make_directories();
-	run();
+	test->function();
 	for (size_t i = 0; i < sizeof(left) / sizeof(left[0]); i++)
 		(void)remove(path_of(left[i]));
 	if (rmdir(directory) != 0) {
 		printf("  %s: not empty\n", directory);
 		test_failed_here = 1;
 	}
-	printf("%s %s\n", test_failed_here ? "FAIL" : "PASS", name);
+	printf("%s %s\n", test_failed_here ? "FAIL" : "PASS",
+	    test->name);
 	exit(test_failed_here);
 }
-
-#define BEGIN(function) begin(function, #function)
 
 int
 main(void)
@@ -427,20 +412,8 @@ main(void)
 
 	/* A line is written at once, so lines of processes do not mix. */
 	MUST(setvbuf(stdout, NULL, _IOLBF, BUFSIZ) == 0);
-	BEGIN(a_file_that_is_replaced);
-	BEGIN(a_feeds_table_is_reported_at_once);
-	BEGIN(a_file_that_is_written_slowly);
-	BEGIN(a_file_that_is_cut);
-	BEGIN(a_file_that_is_replaced_all_the_time);
-	BEGIN(other_files_do_not_matter);
-	BEGIN(a_link_and_what_it_leads_to);
-	BEGIN(a_link_through_a_directory_that_is_exchanged);
-	BEGIN(a_directory_that_comes_back);
-	BEGIN(a_directory_of_files);
-	BEGIN(a_file_of_a_directory_that_is_written_slowly);
-	BEGIN(a_file_of_a_directory_that_is_held_open);
-	BEGIN(a_directory_of_links);
-	BEGIN(a_directory_of_files_that_comes_back);
+	for (const struct test *t = test_first; t != NULL; t = t->next)
+		begin(t);
 	while (wait(&status) > 0)
 		failed |= status;
 	return failed != 0;

@@ -8,8 +8,7 @@
 #include "nfq/supervisor/worker_death.h"
 #include "tests/unit/nfq/supervisor/acting_worker.h"
 
-static void
-a_killed_worker_is_replaced_and_loses_nothing(void)
+TEST(a_killed_worker_is_replaced_and_loses_nothing)
 {
 	open_one();
 	start_ready(OBEYS, 0);
@@ -25,8 +24,7 @@ a_killed_worker_is_replaced_and_loses_nothing(void)
 	close_one();
 }
 
-static void
-what_it_held_at_a_crash_passes(void)
+TEST(what_it_held_at_a_crash_passes)
 {
 	static struct policy_rule denies = { .action = RULE_REFUSE, .line = 1 };
 
@@ -46,8 +44,7 @@ what_it_held_at_a_crash_passes(void)
 }
 
 /* Five crashes within a minute: the sixth worker starts a second later. */
-static void
-one_crash_after_the_other_makes_a_pause(void)
+TEST(one_crash_after_the_other_makes_a_pause)
 {
 	int64_t ms = 10;
 
@@ -64,8 +61,7 @@ one_crash_after_the_other_makes_a_pause(void)
 	close_one();
 }
 
-static void
-ten_that_end_themselves_are_the_end(void)
+TEST(ten_that_end_themselves_are_the_end)
 {
 	open_one();
 	exit_status = WORKER_BAD_IMAGE;
@@ -83,8 +79,7 @@ ten_that_end_themselves_are_the_end(void)
 	close_one();
 }
 
-static void
-ends_have_words(void)
+TEST(ends_have_words)
 {
 	CHECK(strstr(worker_death_text(WORKER_NO_PRIVILEGE << 8),
 	    "CAP_NET_ADMIN") != NULL);
@@ -101,8 +96,7 @@ wait_busy(void)
 		(void)poll(NULL, 0, 1);
 }
 
-static void
-a_blocked_worker_is_killed_and_its_packets_pass(void)
+TEST(a_blocked_worker_is_killed_and_its_packets_pass)
 {
 	int64_t when;
 
@@ -119,8 +113,7 @@ a_blocked_worker_is_killed_and_its_packets_pass(void)
 }
 
 /* By the test's time it hangs at once; the CPU that it uses is real. */
-static void
-a_looping_worker_is_killed(void)
+TEST(a_looping_worker_is_killed)
 {
 	int64_t ms = 0;
 
@@ -138,8 +131,7 @@ a_looping_worker_is_killed(void)
 	close_one();
 }
 
-static void
-a_stopped_worker_is_killed_and_loses_nothing(void)
+TEST(a_stopped_worker_is_killed_and_loses_nothing)
 {
 	siginfo_t info;
 
@@ -156,8 +148,7 @@ a_stopped_worker_is_killed_and_loses_nothing(void)
 }
 
 /* Idle, but packets wait for it. */
-static void
-a_worker_that_reads_nothing_hangs(void)
+TEST(a_worker_that_reads_nothing_hangs)
 {
 	open_one();
 	start_ready(IGNORES, 0);
@@ -168,8 +159,7 @@ a_worker_that_reads_nothing_hangs(void)
 	close_one();
 }
 
-static void
-the_tcp_thread_is_watched_too(void)
+TEST(the_tcp_thread_is_watched_too)
 {
 	open_one();
 	config.capture.tcp = true;
@@ -188,16 +178,7 @@ main(void)
 		printf("FAIL test_worker_death: no status page\n");
 		return 1;
 	}
-	TEST(a_killed_worker_is_replaced_and_loses_nothing);
-	TEST(what_it_held_at_a_crash_passes);
-	TEST(one_crash_after_the_other_makes_a_pause);
-	TEST(ten_that_end_themselves_are_the_end);
-	TEST(ends_have_words);
-	TEST(a_blocked_worker_is_killed_and_its_packets_pass);
-	TEST(a_looping_worker_is_killed);
-	TEST(a_stopped_worker_is_killed_and_loses_nothing);
-	TEST(a_worker_that_reads_nothing_hangs);
-	TEST(the_tcp_thread_is_watched_too);
+	test_run();
 	remove_directory();
 	return test_summary();
 }

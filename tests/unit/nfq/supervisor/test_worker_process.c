@@ -4,8 +4,7 @@
 
 #include "tests/unit/nfq/supervisor/acting_worker.h"
 
-static void
-a_worker_is_told_to_stop(void)
+TEST(a_worker_is_told_to_stop)
 {
 	open_one();
 	worker_process_stop(&k, PATIENCE_MS, false);	/* there is none yet */
@@ -17,8 +16,7 @@ a_worker_is_told_to_stop(void)
 	close_one();
 }
 
-static void
-one_that_does_not_stop_is_killed(void)
+TEST(one_that_does_not_stop_is_killed)
 {
 	open_one();
 	start_ready(IGNORES, 0);
@@ -32,8 +30,7 @@ one_that_does_not_stop_is_killed(void)
 	close_one();
 }
 
-static void
-the_wait_for_the_first_has_four_ends(void)
+TEST(the_wait_for_the_first_has_four_ends)
 {
 	struct control_message message;
 	int pipe_ends[2], status = 0;
@@ -59,8 +56,7 @@ the_wait_for_the_first_has_four_ends(void)
 	(void)close(pipe_ends[1]);
 }
 
-static void
-one_that_is_never_ready_is_killed(void)
+TEST(one_that_is_never_ready_is_killed)
 {
 	int64_t when;
 
@@ -85,8 +81,7 @@ limit_files(rlim_t limit)
 }
 
 /* As when fork(2) fails: nothing is lost, and it is tried for ten seconds. */
-static void
-a_start_that_fails_is_tried_again(void)
+TEST(a_start_that_fails_is_tried_again)
 {
 	open_one();
 	start_ready(OBEYS, 0);
@@ -113,8 +108,7 @@ a_start_that_fails_is_tried_again(void)
 	close_one();
 }
 
-static void
-a_worker_that_talks_nonsense_is_killed(void)
+TEST(a_worker_that_talks_nonsense_is_killed)
 {
 	open_one();
 	CHECK(start(TALKS_NONSENSE, 0) == 0);
@@ -125,8 +119,7 @@ a_worker_that_talks_nonsense_is_killed(void)
 	close_one();
 }
 
-static void
-a_worker_that_hangs_up_is_killed(void)
+TEST(a_worker_that_hangs_up_is_killed)
 {
 	struct control_message message;
 
@@ -140,8 +133,7 @@ a_worker_that_hangs_up_is_killed(void)
 	close_one();
 }
 
-static void
-files_of_the_worker_are_closed(void)
+TEST(files_of_the_worker_are_closed)
 {
 	int before, after;
 
@@ -163,14 +155,7 @@ main(void)
 		printf("FAIL test_worker_process: no status page\n");
 		return 1;
 	}
-	TEST(a_worker_is_told_to_stop);
-	TEST(one_that_does_not_stop_is_killed);
-	TEST(the_wait_for_the_first_has_four_ends);
-	TEST(one_that_is_never_ready_is_killed);
-	TEST(a_start_that_fails_is_tried_again);
-	TEST(a_worker_that_talks_nonsense_is_killed);
-	TEST(a_worker_that_hangs_up_is_killed);
-	TEST(files_of_the_worker_are_closed);
+	test_run();
 	remove_directory();
 	return test_summary();
 }

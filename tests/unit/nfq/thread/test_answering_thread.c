@@ -156,8 +156,7 @@ receive(unsigned int n)
 }
 
 /* They are up, but run() is not called before the word is given. */
-static void
-threads_begin_together(void)
+TEST(threads_begin_together)
 {
 	begin(&waiting);
 	for (unsigned int n = 0; n < THREADS; n++) {
@@ -172,8 +171,7 @@ threads_begin_together(void)
 }
 
 /* A thread that waits for a question ends, too, and first answers what waits. */
-static void
-what_waits_is_answered_before_the_end(void)
+TEST(what_waits_is_answered_before_the_end)
 {
 	begin(&busy);
 	ask(0, 'a');
@@ -199,8 +197,7 @@ swap(void *argument)
 }
 
 /* One that has a batch in hand keeps its generation; idle ones delay nobody. */
-static void
-a_batch_is_answered_from_one_generation(void)
+TEST(a_batch_is_answered_from_one_generation)
 {
 	pthread_t thread;
 
@@ -226,8 +223,7 @@ a_batch_is_answered_from_one_generation(void)
 	end();
 }
 
-static void
-decisions_are_counted(void)
+TEST(decisions_are_counted)
 {
 	const struct decision malformed = { .verdict = VERDICT_PASS,
 		.reason = REASON_MALFORMED };
@@ -265,8 +261,7 @@ read_line(int fd)
 }
 
 /* A record needs no more than its question: the batch has the rest. */
-static void
-decisions_are_recorded(void)
+TEST(decisions_are_recorded)
 {
 	static const uint8_t question[] = "\0\7\1\0\0\1\0\0\0\0\0\0\1a\0\0\1\0\1";
 	struct answering_thread t = { .recorded = false };
@@ -308,15 +303,4 @@ decisions_are_recorded(void)
 	}
 	audit_stop(audit, 1000);
 	(void)close(pipe[0]);
-}
-
-int
-main(void)
-{
-	TEST(threads_begin_together);
-	TEST(what_waits_is_answered_before_the_end);
-	TEST(a_batch_is_answered_from_one_generation);
-	TEST(decisions_are_counted);
-	TEST(decisions_are_recorded);
-	return test_summary();
 }

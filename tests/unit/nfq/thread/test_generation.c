@@ -43,8 +43,7 @@ settings_file(void)
 	return fd;
 }
 
-static void
-both_halves_must_be_sound(void)
+TEST(both_halves_must_be_sound)
 {
 	const int image = image_file(), settings = settings_file();
 	const char *why = NULL;
@@ -82,8 +81,7 @@ answering_thread(void *argument)
 	return NULL;
 }
 
-static void
-the_old_one_is_waited_for(void)
+TEST(the_old_one_is_waited_for)
 {
 	static struct generation old, next;
 	pthread_t thread;
@@ -98,12 +96,4 @@ the_old_one_is_waited_for(void)
 	CHECK(pthread_join(thread, NULL) == 0);
 	CHECK(generation_get(&in_use, &current) == &next);
 	generation_put(&in_use);
-}
-
-int
-main(void)
-{
-	TEST(both_halves_must_be_sound);
-	TEST(the_old_one_is_waited_for);
-	return test_summary();
 }

@@ -92,8 +92,7 @@ begin(void)
 	CHECK(thread_queue_open(&queue, FD, NUMBER, &slot) == 0);
 }
 
-static void
-packets_are_received(void)
+TEST(packets_are_received)
 {
 	begin();
 	kernel.receive = 3;
@@ -108,8 +107,7 @@ packets_are_received(void)
 }
 
 /* After these, a thread reads on. */
-static void
-no_packets_are_no_error(void)
+TEST(no_packets_are_no_error)
 {
 	static const int nothing[] = { 0, -EINTR, -ENOBUFS };
 
@@ -127,8 +125,7 @@ no_packets_are_no_error(void)
 }
 
 /* A new worker's counts go on from those of the worker before. */
-static void
-counters_go_on(void)
+TEST(counters_go_on)
 {
 	begin();
 	kernel.gaps = 2;
@@ -159,8 +156,7 @@ exit_of_process(void)
 	return WEXITSTATUS(status);
 }
 
-static void
-a_thread_that_cannot_go_on_ends_the_process(void)
+TEST(a_thread_that_cannot_go_on_ends_the_process)
 {
 	begin();
 	CHECK(exit_of_process() == WORKER_DONE);
@@ -172,14 +168,4 @@ a_thread_that_cannot_go_on_ends_the_process(void)
 	kernel.send = -EMSGSIZE;
 	CHECK(exit_of_process() == WORKER_FAILED);
 	thread_queue_close(&queue);
-}
-
-int
-main(void)
-{
-	TEST(packets_are_received);
-	TEST(no_packets_are_no_error);
-	TEST(counters_go_on);
-	TEST(a_thread_that_cannot_go_on_ends_the_process);
-	return test_summary();
 }

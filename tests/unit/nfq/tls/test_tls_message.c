@@ -25,8 +25,7 @@ parse(enum tls_kind kind, enum tls_status status, size_t length)
 	return error;
 }
 
-static void
-only_what_a_side_writes_is_taken(void)
+TEST(only_what_a_side_writes_is_taken)
 {
 	CHECK(parse(TLS_OPEN, 0, TLS_PEER_MAX - 1) == 0);
 	CHECK(parse(TLS_OPEN, 0, TLS_PEER_MAX) == -EPROTO);
@@ -44,8 +43,7 @@ only_what_a_side_writes_is_taken(void)
 	    octets, TLS_HEADER - 1) == -EPROTO);
 }
 
-static void
-a_peer_comes_back(void)
+TEST(a_peer_comes_back)
 {
 	struct tls_peer peer = { .family = AF_INET6, .address = { 0x20, 1 },
 		.port = 853, .name = "dns.example" }, got;
@@ -64,8 +62,7 @@ a_peer_comes_back(void)
 	CHECK(tls_peer_parse(&got, body, 20) == -EPROTO);
 }
 
-static void
-two_descriptors_go_with_their_message(void)
+TEST(two_descriptors_go_with_their_message)
 {
 	uint8_t header[TLS_HEADER];
 	int ends[2], fds[TLS_FDS];
@@ -89,8 +86,7 @@ two_descriptors_go_with_their_message(void)
 	(void)close(ends[1]);
 }
 
-static void
-texts_of_strangers_are_made_printable(void)
+TEST(texts_of_strangers_are_made_printable)
 {
 	char text[TLS_TEXT];
 	uint8_t all[300];
@@ -101,14 +97,4 @@ texts_of_strangers_are_made_printable(void)
 	for (size_t i = 0; text[i] != '\0'; i++)
 		CHECK(text[i] >= ' ' && text[i] <= '~');
 	CHECK(strcmp(tls_text(text, (const uint8_t *)"a\nb", 3), "a?b") == 0);
-}
-
-int
-main(void)
-{
-	TEST(only_what_a_side_writes_is_taken);
-	TEST(a_peer_comes_back);
-	TEST(two_descriptors_go_with_their_message);
-	TEST(texts_of_strangers_are_made_printable);
-	return test_summary();
 }

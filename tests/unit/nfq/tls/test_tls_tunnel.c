@@ -230,8 +230,7 @@ rests(void)
 	    (after.tv_nsec - before.tv_nsec) / 1000000 < BUSY_MS;
 }
 
-static void
-octets_go_both_ways(void)
+TEST(octets_go_both_ways)
 {
 	struct tunnel t, other;
 
@@ -254,8 +253,7 @@ octets_go_both_ways(void)
 }
 
 /* Nothing is sent to it, and the reason is there before the end is. */
-static void
-refused_servers_have_a_reason(void)
+TEST(refused_servers_have_a_reason)
 {
 	struct tunnel t;
 	char why[TLS_TEXT], octet;
@@ -283,8 +281,7 @@ refused_servers_have_a_reason(void)
 	end(0);
 }
 
-static void
-each_way_ends_by_itself(void)
+TEST(each_way_ends_by_itself)
 {
 	struct tunnel t;
 	char octet;
@@ -329,8 +326,7 @@ fill(const struct tunnel *t)
 	return sent;
 }
 
-static void
-who_does_not_read_holds_the_other_up(void)
+TEST(who_does_not_read_holds_the_other_up)
 {
 	static uint8_t octets[TLS_COPY];
 	struct tunnel t;
@@ -366,8 +362,7 @@ who_does_not_read_holds_the_other_up(void)
 }
 
 /* More than there may be; those that go make room. */
-static void
-there_are_so_many_and_no_more(void)
+TEST(there_are_so_many_and_no_more)
 {
 	static struct tunnel t[TLS_CONNECTIONS + 1];
 	char why[TLS_TEXT], octet;
@@ -388,8 +383,7 @@ there_are_so_many_and_no_more(void)
 	end(0);
 }
 
-static void
-a_worker_that_makes_no_sense_ends_it(void)
+TEST(a_worker_that_makes_no_sense_ends_it)
 {
 	uint8_t header[TLS_HEADER];
 
@@ -408,12 +402,7 @@ main(void)
 {
 	MUST(signal(SIGPIPE, SIG_IGN) != SIG_ERR);	/* as child.h has it */
 	make_certificate();
-	TEST(octets_go_both_ways);
-	TEST(refused_servers_have_a_reason);
-	TEST(each_way_ends_by_itself);
-	TEST(who_does_not_read_holds_the_other_up);
-	TEST(there_are_so_many_and_no_more);
-	TEST(a_worker_that_makes_no_sense_ends_it);
+	test_run();
 	tls_context_close(&context);
 	SSL_CTX_free(good);
 	return test_summary();

@@ -40,8 +40,7 @@ feed(struct frames_in *in, size_t step)
 	return count;
 }
 
-static void
-messages_come_out_whatever_the_pieces(void)
+TEST(messages_come_out_whatever_the_pieces)
 {
 	for (size_t step = 1; step <= sizeof(two); step++) {
 		struct frames_in in = { .octets = NULL };
@@ -51,8 +50,7 @@ messages_come_out_whatever_the_pieces(void)
 	}
 }
 
-static void
-what_is_too_short_for_dns_is_refused(void)
+TEST(what_is_too_short_for_dns_is_refused)
 {
 	for (uint8_t length = 0; length < 12; length++) {
 		struct frames_in in = { .octets = NULL };
@@ -68,8 +66,7 @@ what_is_too_short_for_dns_is_refused(void)
 	}
 }
 
-static void
-the_longest_message_fits(void)
+TEST(the_longest_message_fits)
 {
 	struct frames_in in = { .octets = NULL };
 	const uint8_t *message;
@@ -86,8 +83,7 @@ the_longest_message_fits(void)
 	frames_in_free(&in);
 }
 
-static void
-what_goes_out_keeps_its_order_and_is_bounded(void)
+TEST(what_goes_out_keeps_its_order_and_is_bounded)
 {
 	struct frames_out out = { .octets = NULL };
 	uint8_t octets[500] = { 0 };
@@ -114,14 +110,4 @@ what_goes_out_keeps_its_order_and_is_bounded(void)
 	(void)frames_out_octets(&out, &waits);
 	CHECK(waits <= FRAMES_OUT_MAX && waits + 502 > FRAMES_OUT_MAX);
 	frames_out_free(&out);
-}
-
-int
-main(void)
-{
-	TEST(messages_come_out_whatever_the_pieces);
-	TEST(what_is_too_short_for_dns_is_refused);
-	TEST(the_longest_message_fits);
-	TEST(what_goes_out_keeps_its_order_and_is_bounded);
-	return test_summary();
 }

@@ -138,8 +138,7 @@ use(unsigned int times, int64_t ms)
 	return one;
 }
 
-static void
-a_socket_is_used_again_from_another_port(void)
+TEST(a_socket_is_used_again_from_another_port)
 {
 	static const int families[] = { AF_INET, AF_INET6 };
 
@@ -151,8 +150,7 @@ a_socket_is_used_again_from_another_port(void)
 }
 
 /* The kernel takes it to nobody: an idle socket has no port. */
-static void
-a_late_reply_reaches_nobody(void)
+TEST(a_late_reply_reaches_nobody)
 {
 	struct epoll_event event;
 	struct port *one;
@@ -174,8 +172,7 @@ a_late_reply_reaches_nobody(void)
 	end();
 }
 
-static void
-what_is_used_often_keeps_its_source_for_a_second(void)
+TEST(what_is_used_often_keeps_its_source_for_a_second)
 {
 	struct port *one;
 
@@ -191,8 +188,7 @@ what_is_used_often_keeps_its_source_for_a_second(void)
 }
 
 /* To another address the kernel may choose another source. */
-static void
-a_source_is_for_one_address(void)
+TEST(a_source_is_for_one_address)
 {
 	struct forward_upstream other;
 	struct port *one;
@@ -211,8 +207,7 @@ a_source_is_for_one_address(void)
 }
 
 /* While many are under way, and only for a reply that nothing else came beside. */
-static void
-a_port_serves_several(void)
+TEST(a_port_serves_several)
 {
 	struct port *one;
 	uint16_t number;
@@ -266,16 +261,14 @@ is_kept(const char *replies)
 	return port_number(&client) == number;
 }
 
-static void
-a_port_that_something_else_came_to_serves_no_more(void)
+TEST(a_port_that_something_else_came_to_serves_no_more)
 {
 	CHECK(is_kept("a"));
 	CHECK(!is_kept(""));			/* its reply may come yet */
 	CHECK(!is_kept("wa"));
 }
 
-static void
-errors_are_the_attempts(void)
+TEST(errors_are_the_attempts)
 {
 	begin(AF_INET);
 	(void)ask(1, 0);
@@ -287,8 +280,7 @@ errors_are_the_attempts(void)
 }
 
 /* Those that nobody uses leave their descriptors to others. */
-static void
-without_descriptors_an_idle_one_is_closed(void)
+TEST(without_descriptors_an_idle_one_is_closed)
 {
 	struct rlimit before, few;
 	struct forward_upstream other;
@@ -311,8 +303,7 @@ without_descriptors_an_idle_one_is_closed(void)
 	end();
 }
 
-static void
-there_is_an_end_to_their_number(void)
+TEST(there_is_an_end_to_their_number)
 {
 	begin(AF_INET);
 	for (uint32_t n = 0; n < MOST; n++)
@@ -325,8 +316,7 @@ there_is_an_end_to_their_number(void)
 	end();
 }
 
-static void
-idle_ones_are_closed_in_the_end(void)
+TEST(idle_ones_are_closed_in_the_end)
 {
 	struct port *one;
 
@@ -341,8 +331,7 @@ idle_ones_are_closed_in_the_end(void)
 }
 
 /* Before the thread waits for something else, which tells of no straggler. */
-static void
-before_a_wait_elsewhere_each_is_looked_at(void)
+TEST(before_a_wait_elsewhere_each_is_looked_at)
 {
 	struct port *one, *two;
 	union sockets_address first;
@@ -360,21 +349,4 @@ before_a_wait_elsewhere_each_is_looked_at(void)
 	CHECK(one->fd == -1 && two->fd >= 0);	/* too much had come */
 	CHECK(ask(3, 0) == two);
 	end();
-}
-
-int
-main(void)
-{
-	TEST(a_socket_is_used_again_from_another_port);
-	TEST(a_late_reply_reaches_nobody);
-	TEST(what_is_used_often_keeps_its_source_for_a_second);
-	TEST(a_source_is_for_one_address);
-	TEST(a_port_serves_several);
-	TEST(a_port_that_something_else_came_to_serves_no_more);
-	TEST(errors_are_the_attempts);
-	TEST(without_descriptors_an_idle_one_is_closed);
-	TEST(there_is_an_end_to_their_number);
-	TEST(idle_ones_are_closed_in_the_end);
-	TEST(before_a_wait_elsewhere_each_is_looked_at);
-	return test_summary();
 }

@@ -199,8 +199,7 @@ answer(int fd, uint32_t attempt)
 
 /* Tests */
 
-static void
-many_questions_share_a_connection(void)
+TEST(many_questions_share_a_connection)
 {
 	int fd;
 
@@ -223,8 +222,7 @@ many_questions_share_a_connection(void)
 	tear_down();
 }
 
-static void
-there_are_few_connections(void)
+TEST(there_are_few_connections)
 {
 	int fds[TCP_CONNECTIONS + 1], count = 0;
 	uint8_t octet;
@@ -250,8 +248,7 @@ there_are_few_connections(void)
 }
 
 /* RFC 7766 section 6.2.4. */
-static void
-questions_of_a_connection_that_ends_are_asked_again(void)
+TEST(questions_of_a_connection_that_ends_are_asked_again)
 {
 	int fd;
 
@@ -275,8 +272,7 @@ questions_of_a_connection_that_ends_are_asked_again(void)
 }
 
 /* But a server that only ends connections has failed. */
-static void
-not_for_ever(void)
+TEST(not_for_ever)
 {
 	unsigned int connections = 0;
 	int fd;
@@ -294,8 +290,7 @@ not_for_ever(void)
 	tear_down();
 }
 
-static void
-one_answer_a_connection_is_learnt(void)
+TEST(one_answer_a_connection_is_learnt)
 {
 	uint64_t again;
 	int fd;
@@ -325,8 +320,7 @@ one_answer_a_connection_is_learnt(void)
 }
 
 /* A server that answers in turn: others do not wait behind a slow question. */
-static void
-nobody_waits_behind_a_slow_question(void)
+TEST(nobody_waits_behind_a_slow_question)
 {
 	int slow[TCP_CONNECTIONS], fd;
 
@@ -353,8 +347,7 @@ nobody_waits_behind_a_slow_question(void)
 	tear_down();
 }
 
-static void
-who_answers_out_of_turn_is_asked_by_few(void)
+TEST(who_answers_out_of_turn_is_asked_by_few)
 {
 	int fd;
 
@@ -377,8 +370,7 @@ who_answers_out_of_turn_is_asked_by_few(void)
 	tear_down();
 }
 
-static void
-a_mute_connection_is_ended(void)
+TEST(a_mute_connection_is_ended)
 {
 	int fd, other;
 
@@ -401,8 +393,7 @@ a_mute_connection_is_ended(void)
 	tear_down();
 }
 
-static void
-answers_that_nobody_asked_for_end_it(void)
+TEST(answers_that_nobody_asked_for_end_it)
 {
 	int fd;
 
@@ -432,8 +423,7 @@ answers_that_nobody_asked_for_end_it(void)
 }
 
 /* An answer cannot come by another connection than the question went. */
-static void
-the_connection_must_be_the_same(void)
+TEST(the_connection_must_be_the_same)
 {
 	int one, two;
 
@@ -455,8 +445,7 @@ the_connection_must_be_the_same(void)
 	tear_down();
 }
 
-static void
-an_id_in_use_waits_or_goes_elsewhere(void)
+TEST(an_id_in_use_waits_or_goes_elsewhere)
 {
 	int fd;
 
@@ -473,8 +462,7 @@ an_id_in_use_waits_or_goes_elsewhere(void)
 	tear_down();
 }
 
-static void
-a_refused_connection_fails_at_once(void)
+TEST(a_refused_connection_fails_at_once)
 {
 	set_up();
 	(void)close(listener);
@@ -485,8 +473,7 @@ a_refused_connection_fails_at_once(void)
 	tear_down();
 }
 
-static void
-octets_may_drip(void)
+TEST(octets_may_drip)
 {
 	const uint8_t octets[2 + LENGTH] = { 0, LENGTH, 0, 1 };
 	int fd;
@@ -505,8 +492,7 @@ octets_may_drip(void)
 	tear_down();
 }
 
-static void
-idle_ones_are_closed(void)
+TEST(idle_ones_are_closed)
 {
 	int fd;
 
@@ -589,8 +575,7 @@ tell(int fd, enum tls_status status, const char *why)
 	CHECK(tls_channel_send(fd, header, why, strlen(why), NULL) == 0);
 }
 
-static void
-tunnels_carry_questions(void)
+TEST(tunnels_carry_questions)
 {
 	int fd;
 
@@ -618,8 +603,7 @@ tunnels_carry_questions(void)
 	tear_down_tls();
 }
 
-static void
-a_refusal_has_its_reason(void)
+TEST(a_refusal_has_its_reason)
 {
 	int fd;
 
@@ -649,8 +633,7 @@ a_refusal_has_its_reason(void)
 	tear_down_tls();
 }
 
-static void
-another_nfdns_tls_is_asked_again(void)
+TEST(another_nfdns_tls_is_asked_again)
 {
 	int fd, ends[2];
 
@@ -683,27 +666,4 @@ another_nfdns_tls_is_asked_again(void)
 	CHECK(hears_end(fd) && tcp_upstreams_want_tls(all, now, true));
 	(void)close(fd);
 	tear_down_tls();
-}
-
-int
-main(void)
-{
-	TEST(many_questions_share_a_connection);
-	TEST(there_are_few_connections);
-	TEST(questions_of_a_connection_that_ends_are_asked_again);
-	TEST(not_for_ever);
-	TEST(one_answer_a_connection_is_learnt);
-	TEST(nobody_waits_behind_a_slow_question);
-	TEST(who_answers_out_of_turn_is_asked_by_few);
-	TEST(a_mute_connection_is_ended);
-	TEST(answers_that_nobody_asked_for_end_it);
-	TEST(the_connection_must_be_the_same);
-	TEST(an_id_in_use_waits_or_goes_elsewhere);
-	TEST(a_refused_connection_fails_at_once);
-	TEST(octets_may_drip);
-	TEST(idle_ones_are_closed);
-	TEST(tunnels_carry_questions);
-	TEST(a_refusal_has_its_reason);
-	TEST(another_nfdns_tls_is_asked_again);
-	return test_summary();
 }

@@ -101,8 +101,7 @@ is_whole(const struct audit_record *record)
 	return true;
 }
 
-static void
-a_ring_keeps_order_and_counts_what_it_refuses(void)
+TEST(a_ring_keeps_order_and_counts_what_it_refuses)
 {
 	unsigned long refused = 0, taken = 0;
 	struct audit_record record;
@@ -134,8 +133,7 @@ a_ring_keeps_order_and_counts_what_it_refuses(void)
 	audit_ring_clear(&ring);
 }
 
-static void
-a_ring_fills_until_it_is_emptied(void)
+TEST(a_ring_fills_until_it_is_emptied)
 {
 	const struct audit_record record = numbered(1);
 	struct audit_record taken;
@@ -225,8 +223,7 @@ reap_pipe(void *argument)
  * Nobody reads the pipe at first: the thread that puts is not held up, and
  * what it was refused is what is counted and what is told later.
  */
-static void
-a_blocked_sink_loses_records_and_says_how_many(void)
+TEST(a_blocked_sink_loses_records_and_says_how_many)
 {
 	struct audit_file file = {.sink = TAKES_ALL};
 	struct harvest h = { .records = 0 };
@@ -283,8 +280,7 @@ open_file(const char *path)
 	return open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
 }
 
-static void
-many_threads_lose_nothing_uncounted(void)
+TEST(many_threads_lose_nothing_uncounted)
 {
 	char dir[] = "/tmp/nfdns-audit-XXXXXX", all[64], some[64];
 	struct audit_file files[2] = {{.sink = TAKES_ALL}, {.sink = TAKES_USUAL}};
@@ -328,8 +324,7 @@ many_threads_lose_nothing_uncounted(void)
 	rmdir(dir);
 }
 
-static void
-files_can_be_moved_away_and_reopened(void)
+TEST(files_can_be_moved_away_and_reopened)
 {
 	char dir[] = "/tmp/nfdns-audit-XXXXXX", path[64], moved[64];
 	struct audit_file file = {.sink = TAKES_USUAL};
@@ -376,8 +371,7 @@ set_disk(rlim_t octets)
 	CHECK(setrlimit(RLIMIT_FSIZE, &limit) == 0);
 }
 
-static void
-a_full_disk_leaves_whole_lines_and_is_tried_again(void)
+TEST(a_full_disk_leaves_whole_lines_and_is_tried_again)
 {
 	char dir[] = "/tmp/nfdns-audit-XXXXXX", path[64];
 	struct audit_file file = {.sink = TAKES_USUAL};
@@ -425,8 +419,7 @@ a_full_disk_leaves_whole_lines_and_is_tried_again(void)
 	rmdir(dir);
 }
 
-static void
-a_dead_sink_does_not_stop_a_living_one(void)
+TEST(a_dead_sink_does_not_stop_a_living_one)
 {
 	char path[] = "/tmp/nfdns-audit-XXXXXX";
 	struct audit_file files[2] = {{.sink = TAKES_ALL}, {.sink = TAKES_ALL}};
@@ -465,18 +458,4 @@ a_dead_sink_does_not_stop_a_living_one(void)
 	CHECK(audit_lost(audit) == 50);
 	audit_stop(audit, 1000);
 	audit_stop(NULL, 0);
-}
-
-int
-main(void)
-{
-	(void)setvbuf(stdout, NULL, _IOLBF, 0);
-	TEST(a_ring_keeps_order_and_counts_what_it_refuses);
-	TEST(a_ring_fills_until_it_is_emptied);
-	TEST(a_blocked_sink_loses_records_and_says_how_many);
-	TEST(many_threads_lose_nothing_uncounted);
-	TEST(files_can_be_moved_away_and_reopened);
-	TEST(a_full_disk_leaves_whole_lines_and_is_tried_again);
-	TEST(a_dead_sink_does_not_stop_a_living_one);
-	return test_summary();
 }

@@ -31,8 +31,7 @@ write_record(uint16_t type, const void *rdata, uint16_t length)
 	wire_write_octets(&w, rdata, length);
 }
 
-static void
-an_answer_has_all_that_eve_has(void)
+TEST(an_answer_has_all_that_eve_has)
 {
 	static const uint8_t address[] = { 10, 0, 0, 1 }, other[] = { 10, 0, 0, 2 };
 	const struct json_node *root;
@@ -82,8 +81,7 @@ an_answer_has_all_that_eve_has(void)
 }
 
 /* Owner, type, class and TTL like the record before, or not. */
-static void
-records_that_are_alike_and_not_have_each_their_own(void)
+TEST(records_that_are_alike_and_not_have_each_their_own)
 {
 	static const uint8_t address[] = { 10, 0, 0, 1 };
 	static const struct {
@@ -135,8 +133,7 @@ records_that_are_alike_and_not_have_each_their_own(void)
 	}
 }
 
-static void
-a_passed_question_has_no_answer(void)
+TEST(a_passed_question_has_no_answer)
 {
 	struct audit_record record = blank;
 	const struct json_node *root;
@@ -164,8 +161,7 @@ a_passed_question_has_no_answer(void)
 	CHECK(is_text(root, "nfdns.reason", "not-mesh"));
 }
 
-static void
-an_error_names_its_code(void)
+TEST(an_error_names_its_code)
 {
 	struct audit_record record = blank;
 	const struct json_node *root;
@@ -181,8 +177,7 @@ an_error_names_its_code(void)
 	CHECK(is_text(root, "nfdns.decision", "refuse"));
 }
 
-static void
-data_of_other_types_is_readable(void)
+TEST(data_of_other_types_is_readable)
 {
 	static const struct {
 		uint16_t type;
@@ -218,8 +213,7 @@ data_of_other_types_is_readable(void)
 }
 
 /* "grouped" of EVE has some types only, and SRV and SOA as objects. */
-static void
-data_by_type_is_as_in_eve(void)
+TEST(data_by_type_is_as_in_eve)
 {
 	const struct json_node *root;
 
@@ -262,8 +256,7 @@ data_by_type_is_as_in_eve(void)
  * A record and one that differs in a single thing, in turns: each line is what
  * a formatter writes that has seen no other.
  */
-static void
-a_line_says_nothing_of_the_one_before(void)
+TEST(a_line_says_nothing_of_the_one_before)
 {
 	static char expected[AUDIT_JSON_MAX];
 	struct audit_record records[14];
@@ -304,8 +297,7 @@ a_line_says_nothing_of_the_one_before(void)
 	}
 }
 
-static void
-the_rule_is_named(void)
+TEST(the_rule_is_named)
 {
 	struct audit_record record = blank, none;
 	const struct json_node *root;
@@ -325,8 +317,7 @@ the_rule_is_named(void)
 }
 
 /* With as many answers as a message can have. */
-static void
-the_longest_rule_leaves_the_line_whole(void)
+TEST(the_longest_rule_leaves_the_line_whole)
 {
 	uint8_t address[16];
 	char rule[UINT8_MAX];
@@ -365,8 +356,7 @@ check_omitted(long long count, size_t at_least)
 	CHECK(is_number(root, "nfdns.generation", 3));
 }
 
-static void
-what_does_not_fit_is_left_out_and_counted(void)
+TEST(what_does_not_fit_is_left_out_and_counted)
 {
 	uint8_t address[4] = { 10, 0, 0, 0 }, name[255];
 
@@ -403,21 +393,4 @@ what_does_not_fit_is_left_out_and_counted(void)
 	wire_write_u16(&w, 8000);
 	w.pos += 8000;
 	check_omitted(1, 0);
-}
-
-int
-main(void)
-{
-	(void)setvbuf(stdout, NULL, _IOLBF, 0);
-	TEST(an_answer_has_all_that_eve_has);
-	TEST(records_that_are_alike_and_not_have_each_their_own);
-	TEST(a_passed_question_has_no_answer);
-	TEST(an_error_names_its_code);
-	TEST(data_of_other_types_is_readable);
-	TEST(data_by_type_is_as_in_eve);
-	TEST(a_line_says_nothing_of_the_one_before);
-	TEST(the_rule_is_named);
-	TEST(the_longest_rule_leaves_the_line_whole);
-	TEST(what_does_not_fit_is_left_out_and_counted);
-	return test_summary();
 }

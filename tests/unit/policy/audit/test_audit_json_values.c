@@ -27,8 +27,7 @@ check_name(uint16_t flags, const uint8_t *name, size_t length)
 		printf("  %s, %s\n", text, expected);
 }
 
-static void
-names_are_written_as_everywhere_else(void)
+TEST(names_are_written_as_everywhere_else)
 {
 	srandom(2);
 	for (int i = 0; i < 5000; i++) {
@@ -51,8 +50,7 @@ names_are_written_as_everywhere_else(void)
 }
 
 /* Of plain octets and of those that look like some: lengths, dots, \\200. */
-static void
-every_label_of_every_length_is_written_as_everywhere_else(void)
+TEST(every_label_of_every_length_is_written_as_everywhere_else)
 {
 	static const char fill[] = "a-_Z09~!#,.\"\\ \x7f\x80\xff\1\x2e";
 
@@ -73,8 +71,7 @@ every_label_of_every_length_is_written_as_everywhere_else(void)
 }
 
 /* Groups that are zero, small or any, so there are runs of all lengths. */
-static void
-addresses_are_written_as_libc_does(void)
+TEST(addresses_are_written_as_libc_does)
 {
 	struct audit_record record = blank;
 	char expected[INET6_ADDRSTRLEN];
@@ -102,8 +99,7 @@ addresses_are_written_as_libc_does(void)
 	}
 }
 
-static void
-times_are_written_as_libc_does(void)
+TEST(times_are_written_as_libc_does)
 {
 	struct audit_record record = blank;
 	char expected[64];
@@ -127,8 +123,7 @@ times_are_written_as_libc_does(void)
 	}
 }
 
-static void
-numbers_of_every_width_are_written(void)
+TEST(numbers_of_every_width_are_written)
 {
 	struct audit_record record = blank;
 
@@ -157,8 +152,7 @@ numbers_of_every_width_are_written(void)
 	}
 }
 
-static void
-any_octets_make_a_whole_line(void)
+TEST(any_octets_make_a_whole_line)
 {
 	uint8_t noise[2000];
 
@@ -182,17 +176,4 @@ any_octets_make_a_whole_line(void)
 		if (test_failed_here)
 			return;
 	}
-}
-
-int
-main(void)
-{
-	(void)setvbuf(stdout, NULL, _IOLBF, 0);
-	TEST(names_are_written_as_everywhere_else);
-	TEST(every_label_of_every_length_is_written_as_everywhere_else);
-	TEST(addresses_are_written_as_libc_does);
-	TEST(times_are_written_as_libc_does);
-	TEST(numbers_of_every_width_are_written);
-	TEST(any_octets_make_a_whole_line);
-	return test_summary();
 }

@@ -165,8 +165,7 @@ record(const struct audit_record *r)
 	return length;
 }
 
-static void
-a_file_begins_with_section_and_interface(void)
+TEST(a_file_begins_with_section_and_interface)
 {
 	static const char name[] = "nfdns " NFDNS_VERSION;
 	static const uint8_t fixed[] = { 0x4d, 0x3c, 0x2b, 0x1a, 1, 0, 0, 0,
@@ -188,8 +187,7 @@ a_file_begins_with_section_and_interface(void)
 }
 
 /* All octets of a record without an answer: nothing else is in its blocks. */
-static void
-a_question_octet_by_octet(void)
+TEST(a_question_octet_by_octet)
 {
 	static const uint8_t expected[] =
 	    "\6\0\0\0\xf0\0\0\0\0\0\0\0\1\0\xea\x18\0\0\x34\x12"
@@ -222,8 +220,7 @@ a_question_octet_by_octet(void)
 		}
 }
 
-static void
-an_answer_comes_later_with_the_comment(void)
+TEST(an_answer_comes_later_with_the_comment)
 {
 	const size_t end = record(&blank);
 	const struct packet_block q = packet_at(0, end);
@@ -250,8 +247,7 @@ an_answer_comes_later_with_the_comment(void)
 	    "generation=3" BEHIND));
 }
 
-static void
-a_rule_is_escaped(void)
+TEST(a_rule_is_escaped)
 {
 	static const char hostile[AUDIT_RULE_MAX + 1] = "a\"\\\n\xff b";
 	struct audit_record r = blank;
@@ -323,8 +319,7 @@ check_stream(const struct audit_record *r, size_t ip)
 	CHECK(offset == end);
 }
 
-static void
-streams_of_any_length(void)
+TEST(streams_of_any_length)
 {
 	static const uint16_t lengths[] = { 12, 13, 512, 65472, 65473, 65474,
 		65475, 65476, UINT16_MAX };
@@ -348,8 +343,7 @@ streams_of_any_length(void)
 }
 
 /* No packet that was read is longer; a record may say anything. */
-static void
-a_datagram_has_a_limit(void)
+TEST(a_datagram_has_a_limit)
 {
 	static uint8_t message[UINT16_MAX];
 	struct audit_record r = blank;
@@ -369,8 +363,7 @@ a_datagram_has_a_limit(void)
 	CHECK(length == 0);
 }
 
-static void
-statistics_count_records(void)
+TEST(statistics_count_records)
 {
 	const struct audit_note note = { .kind = AUDIT_LOST,
 		.time_ns = blank.time_ns, .lost_now = 2, .lost = 7, .records = 100 };
@@ -399,8 +392,7 @@ whole_of(int fd, off_t size)
 }
 
 /* Wherever a write ended: the blocks before it are found, and no others. */
-static void
-whole_blocks_of_a_cut_file(void)
+TEST(whole_blocks_of_a_cut_file)
 {
 	static uint8_t message[40000];
 	struct audit_record r = blank;
@@ -435,18 +427,4 @@ whole_blocks_of_a_cut_file(void)
 	CHECK(pwrite(fd, "{\"timestamp\":1}\n", 16, 0) == 16);
 	CHECK(whole_of(fd, 16) == -EILSEQ);
 	(void)fclose(file);
-}
-
-int
-main(void)
-{
-	TEST(a_file_begins_with_section_and_interface);
-	TEST(a_question_octet_by_octet);
-	TEST(an_answer_comes_later_with_the_comment);
-	TEST(a_rule_is_escaped);
-	TEST(streams_of_any_length);
-	TEST(a_datagram_has_a_limit);
-	TEST(statistics_count_records);
-	TEST(whole_blocks_of_a_cut_file);
-	return test_summary();
 }

@@ -142,8 +142,7 @@ empty_file(void)
 	    0600);
 }
 
-static void
-pieces_come_in_order(void)
+TEST(pieces_come_in_order)
 {
 	struct content c;
 
@@ -168,8 +167,7 @@ pieces_come_in_order(void)
 	CHECK(end_note.records == 1 && end_note.lost == 0 && end_note.next == 10);
 }
 
-static void
-many_small_records_are_all_written(void)
+TEST(many_small_records_are_all_written)
 {
 	struct content c;
 
@@ -191,8 +189,7 @@ limit_files(rlim_t octets)
 }
 
 /* Wherever the disk is full: whole pieces stay, each lost record is counted. */
-static void
-a_full_disk_leaves_whole_records(void)
+TEST(a_full_disk_leaves_whole_records)
 {
 	for (rlim_t size = 0; size < 3 * RECORD_SIZE; size += 7) {
 		struct content c;
@@ -217,8 +214,7 @@ a_full_disk_leaves_whole_records(void)
 }
 
 /* Nobody reads: what does not fit is counted, the rest comes out whole. */
-static void
-a_full_pipe_is_written_on_where_it_stopped(void)
+TEST(a_full_pipe_is_written_on_where_it_stopped)
 {
 	static char octets[AUDIT_BUFFER_SIZE + (1 << 17)];
 	size_t length = 0;
@@ -251,8 +247,7 @@ a_full_pipe_is_written_on_where_it_stopped(void)
 }
 
 /* Until another file comes, or this one is cut. */
-static void
-a_full_file_gets_no_more(void)
+TEST(a_full_file_gets_no_more)
 {
 	struct content c;
 	uint32_t n = 0;
@@ -276,8 +271,7 @@ a_full_file_gets_no_more(void)
 	max_size = 0;
 }
 
-static void
-names_of_formats_are_those_of_the_rows(void)
+TEST(names_of_formats_are_those_of_the_rows)
 {
 	for (size_t i = 0; i < AUDIT_FORMATS; i++) {
 		const struct audit_format *format = audit_formats[i];
@@ -297,12 +291,7 @@ main(void)
 
 	close(fd);
 	(void)signal(SIGXFSZ, SIG_IGN);
-	TEST(pieces_come_in_order);
-	TEST(many_small_records_are_all_written);
-	TEST(a_full_disk_leaves_whole_records);
-	TEST(a_full_pipe_is_written_on_where_it_stopped);
-	TEST(a_full_file_gets_no_more);
-	TEST(names_of_formats_are_those_of_the_rows);
+	test_run();
 	unlink(path);
 	return test_summary();
 }

@@ -14,8 +14,7 @@ takes(const struct audit_sink *sink, const struct audit_record *record)
 	return audit_sink_takes(sink, record);
 }
 
-static void
-verdicts_are_those_of_the_list(void)
+TEST(verdicts_are_those_of_the_list)
 {
 	struct audit_sink sink = { .verdicts = AUDIT_VERDICTS_USUAL };
 	struct audit_record record = { .verdict = VERDICT_ANSWER };
@@ -28,8 +27,7 @@ verdicts_are_those_of_the_list(void)
 }
 
 /* Issue 23, 16: "forward" took nothing, since no UDP question ends so. */
-static void
-forward_is_what_was_asked_elsewhere(void)
+TEST(forward_is_what_was_asked_elsewhere)
 {
 	static struct audit_sink sink;
 	struct audit_record record = { .family = AF_INET };
@@ -55,21 +53,11 @@ forward_is_what_was_asked_elsewhere(void)
 	CHECK(!takes(&sink, &record));
 }
 
-static void
-wrong_octets_are_no_sink(void)
+TEST(wrong_octets_are_no_sink)
 {
 	struct audit_sink sink = { .format = AUDIT_FORMATS };
 
 	CHECK(!audit_sink_is_sound(&sink));
 	sink = (struct audit_sink){ .verdicts = ~0U };
 	CHECK(!audit_sink_is_sound(&sink));
-}
-
-int
-main(void)
-{
-	TEST(verdicts_are_those_of_the_list);
-	TEST(forward_is_what_was_asked_elsewhere);
-	TEST(wrong_octets_are_no_sink);
-	return test_summary();
 }

@@ -9,8 +9,7 @@
 #include "tests/check.h"
 
 /* A mark before the first certificate would hide it from OpenSSL. */
-static void
-a_byte_order_mark_is_left_out(void)
+TEST(a_byte_order_mark_is_left_out)
 {
 	static const char text[] = "\xef\xbb\xbf-----BEGIN CERTIFICATE-----\n";
 	char path[] = "/tmp/ca_file.XXXXXX", *octets = NULL;
@@ -24,11 +23,4 @@ a_byte_order_mark_is_left_out(void)
 	free(octets);
 	(void)close(fd);
 	(void)unlink(path);
-}
-
-int
-main(void)
-{
-	TEST(a_byte_order_mark_is_left_out);
-	return test_summary();
 }

@@ -19,8 +19,7 @@ name_is(const struct dns_name *name, const char *text)
 	return strcmp(name_to_text(name->octets, buf), text) == 0;
 }
 
-static void
-every_default_is_what_the_design_says(void)
+TEST(every_default_is_what_the_design_says)
 {
 	struct config *c = parse("");
 
@@ -109,8 +108,7 @@ kubernetes_options(const struct mesh_source *source)
 	    strcmp(source->network, "vpc-2") == 0;
 }
 
-static void
-a_feed_keeps_its_table_in_state_dir(void)
+TEST(a_feed_keeps_its_table_in_state_dir)
 {
 	struct config *c = parse("mesh = { tables = ( { format = \"feed\"; feed"
 	    " = \"mesh\"; stale_after = 60; pods = \"verified\"; }, { format = \"feed\"; feed = "
@@ -136,8 +134,7 @@ a_feed_keeps_its_table_in_state_dir(void)
 }
 
 /* It asks for its control plane's own name. */
-static void
-the_user_of_the_feed_is_bypassed(void)
+TEST(the_user_of_the_feed_is_bypassed)
 {
 	struct config *c = parse("");
 
@@ -147,8 +144,7 @@ the_user_of_the_feed_is_bypassed(void)
 	config_free(c);
 }
 
-static void
-every_option_has_its_effect(void)
+TEST(every_option_has_its_effect)
 {
 	struct config *c = parse(full);
 	const struct config_bypass *b;
@@ -215,8 +211,7 @@ every_option_has_its_effect(void)
 	config_free(c);
 }
 
-static void
-all_errors_come_at_once_with_their_lines(void)
+TEST(all_errors_come_at_once_with_their_lines)
 {
 	static const char *const expected[] = {
 		FILE_NAME ":2: colour: unknown option",
@@ -261,8 +256,7 @@ all_errors_come_at_once_with_their_lines(void)
 }
 
 /* Issue 23, item 9: any user may bind a port above 1023 at these. */
-static void
-upstreams_that_users_can_forge_are_told(void)
+TEST(upstreams_that_users_can_forge_are_told)
 {
 	static const struct {
 		const char *upstream;
@@ -288,8 +282,7 @@ upstreams_that_users_can_forge_are_told(void)
 	}
 }
 
-static void
-the_worker_may_have_any_number(void)
+TEST(the_worker_may_have_any_number)
 {
 	const struct passwd *entry = getpwnam("nobody");
 	const struct passwd nobody = entry != NULL ? *entry :
@@ -313,8 +306,7 @@ the_worker_may_have_any_number(void)
 	}
 }
 
-static void
-workers_can_follow_the_machine(void)
+TEST(workers_can_follow_the_machine)
 {
 	struct config *c = parse("queue = { workers = \"auto\"; };");
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
@@ -351,8 +343,7 @@ any_error_has(const char *part)
 	return false;
 }
 
-static void
-paths_that_are_no_file_are_refused(void)
+TEST(paths_that_are_no_file_are_refused)
 {
 	char dir[] = "/tmp/nfdns-config-XXXXXX", path[64];
 	struct config *c;
@@ -388,8 +379,7 @@ paths_that_are_no_file_are_refused(void)
 	rmdir(dir);
 }
 
-static void
-a_relative_path_is_made_absolute(void)
+TEST(a_relative_path_is_made_absolute)
 {
 	struct config *c = NULL;
 	char *here = getcwd(NULL, 0), *expected = NULL;
@@ -404,8 +394,7 @@ a_relative_path_is_made_absolute(void)
 	config_free(c);
 }
 
-static void
-what_is_fixed_cannot_be_reloaded(void)
+TEST(what_is_fixed_cannot_be_reloaded)
 {
 	static const struct {
 		const char *text;
@@ -466,8 +455,7 @@ what_is_fixed_cannot_be_reloaded(void)
 	}
 }
 
-static void
-members_reload_with_their_list(void)
+TEST(members_reload_with_their_list)
 {
 	for (size_t i = 0; i < config_option_count; i++) {
 		const struct config_option *o = &config_options[i], *list;
@@ -495,8 +483,7 @@ check_mesh_row(const char *list, const char *name)
 }
 
 /* By the lists of mesh.h; "file", "line" and "tcp" are no options of their own. */
-static void
-every_setting_of_the_mesh_has_a_row(void)
+TEST(every_setting_of_the_mesh_has_a_row)
 {
 #define NAMED(name, other) (strcmp(#name, other) == 0)
 #define VALUE(type, name) \
@@ -518,8 +505,7 @@ every_setting_of_the_mesh_has_a_row(void)
 #undef NAMED
 }
 
-static void
-run_dir_can_be_told_of_a_file_that_is_not_valid(void)
+TEST(run_dir_can_be_told_of_a_file_that_is_not_valid)
 {
 	char path[] = "/tmp/nfdns-peek-XXXXXX", *run_dir;
 	struct config *c = parse("");
@@ -543,21 +529,7 @@ run_dir_can_be_told_of_a_file_that_is_not_valid(void)
 int
 main(void)
 {
-	(void)setvbuf(stdout, NULL, _IOLBF, 0);
-	TEST(every_default_is_what_the_design_says);
-	TEST(every_option_has_its_effect);
-	TEST(a_feed_keeps_its_table_in_state_dir);
-	TEST(the_user_of_the_feed_is_bypassed);
-	TEST(all_errors_come_at_once_with_their_lines);
-	TEST(upstreams_that_users_can_forge_are_told);
-	TEST(the_worker_may_have_any_number);
-	TEST(workers_can_follow_the_machine);
-	TEST(paths_that_are_no_file_are_refused);
-	TEST(a_relative_path_is_made_absolute);
-	TEST(what_is_fixed_cannot_be_reloaded);
-	TEST(every_setting_of_the_mesh_has_a_row);
-	TEST(members_reload_with_their_list);
-	TEST(run_dir_can_be_told_of_a_file_that_is_not_valid);
+	test_run();
 	diag_free(&diag);
 	return test_summary();
 }

@@ -289,8 +289,7 @@ static const struct {
 };
 #define BADS (sizeof(bad) / sizeof(bad[0]))
 
-static void
-bad_values_are_refused(void)
+TEST(bad_values_are_refused)
 {
 	for (size_t i = 0; i < BADS; i++) {
 		struct config *config = parse(bad[i].text);
@@ -303,8 +302,7 @@ bad_values_are_refused(void)
 	}
 }
 
-static void
-no_option_is_without_a_bad_value(void)
+TEST(no_option_is_without_a_bad_value)
 {
 	for (size_t i = 0; i < config_option_count; i++) {
 		bool tried = strcmp(config_options[i].path,
@@ -321,8 +319,7 @@ no_option_is_without_a_bad_value(void)
 
 /* Such as that the worker is root, where it is nobody yet. */
 /* Issue 23, 20: whom there is not matches nobody, and never everybody. */
-static void
-missing_users_match_nobody(void)
+TEST(missing_users_match_nobody)
 {
 	struct config *config = parse("capture = { bypass = { users = [ "
 	    "\"gmaes\", \"no-such-user-1\" ]; groups = [ \"no-such-group\" ]; "
@@ -353,8 +350,7 @@ missing_users_match_nobody(void)
 }
 
 /* Each is one line, and counted, so that it is looked for again. */
-static void
-what_the_machine_lacks_is_a_warning(void)
+TEST(what_the_machine_lacks_is_a_warning)
 {
 	static const char *const upstreams[] = { "fe80::1%nowhere0",
 		"udp://[fe80::1%nowhere0]@53", "tcp://fe80::1%nowhere0",
@@ -381,15 +377,13 @@ what_the_machine_lacks_is_a_warning(void)
 	}
 }
 
-static void
-a_missing_user_is_all_there_is_to_say(void)
+TEST(a_missing_user_is_all_there_is_to_say)
 {
 	CHECK(parse("user = \"no-such-user-1\";") == NULL);
 	CHECK(diag.errors == 1 && diag.warnings == 0);
 }
 
-static void
-long_lists_are_refused(void)
+TEST(long_lists_are_refused)
 {
 	char *text = NULL;
 	size_t size = 0;
@@ -418,8 +412,7 @@ long_lists_are_refused(void)
 	free(text);
 }
 
-static void
-octets_that_are_no_text_are_refused(void)
+TEST(octets_that_are_no_text_are_refused)
 {
 	static const char nul[] = "run_dir = \"/a\";\n\0queue = 3;\n";
 	struct config *c;
@@ -448,14 +441,7 @@ octets_that_are_no_text_are_refused(void)
 int
 main(void)
 {
-	(void)setvbuf(stdout, NULL, _IOLBF, 0);
-	TEST(bad_values_are_refused);
-	TEST(no_option_is_without_a_bad_value);
-	TEST(missing_users_match_nobody);
-	TEST(what_the_machine_lacks_is_a_warning);
-	TEST(a_missing_user_is_all_there_is_to_say);
-	TEST(long_lists_are_refused);
-	TEST(octets_that_are_no_text_are_refused);
+	test_run();
 	diag_free(&diag);
 	return test_summary();
 }

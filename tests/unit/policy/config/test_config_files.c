@@ -53,8 +53,7 @@ says(const char *text)
 	return false;
 }
 
-static void
-lists_add_up_and_the_last_value_counts(void)
+TEST(lists_add_up_and_the_last_value_counts)
 {
 	struct config *c, *again;
 
@@ -86,8 +85,7 @@ lists_add_up_and_the_last_value_counts(void)
 	config_free(c);
 }
 
-static void
-errors_name_their_file(void)
+TEST(errors_name_their_file)
 {
 	put("nfdnsd.conf", "user = \"65533\";\npolicy = ( { name = \"a\"; action "
 	    "= \"drop\"; match = { names = [ \"x\" ]; }; } );\n");
@@ -105,8 +103,7 @@ errors_name_their_file(void)
 }
 
 /* No more than one file may have. */
-static void
-sums_of_lists_are_bounded(void)
+TEST(sums_of_lists_are_bounded)
 {
 	static const char *const names[] = { "conf.d/10-a.conf",
 		"conf.d/20-b.conf" };
@@ -125,8 +122,7 @@ sums_of_lists_are_bounded(void)
 	CHECK(load() == NULL && diag.errors > 0);
 }
 
-static void
-only_root_may_write_them(void)
+TEST(only_root_may_write_them)
 {
 	struct config *c;
 
@@ -155,10 +151,7 @@ main(void)
 	CHECK(mkdir(path_of("conf.d"), 0755) == 0);
 	(void)snprintf(main_path, sizeof(main_path), "%s/nfdnsd.conf",
 	    directory);
-	TEST(lists_add_up_and_the_last_value_counts);
-	TEST(errors_name_their_file);
-	TEST(sums_of_lists_are_bounded);
-	TEST(only_root_may_write_them);
+	test_run();
 	diag_free(&diag);
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		(void)unlink(path_of(names[i]));

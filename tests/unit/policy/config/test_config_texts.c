@@ -78,8 +78,7 @@ printed_defaults(void)
 	return text;
 }
 
-static void
-printed_defaults_are_a_whole_file(void)
+TEST(printed_defaults_are_a_whole_file)
 {
 	char *text = printed_defaults();
 	config_t tree;
@@ -113,8 +112,7 @@ uncomment(char *text)
 	}
 }
 
-static void
-the_packaged_file_shows_the_defaults(void)
+TEST(the_packaged_file_shows_the_defaults)
 {
 	char *example = slurp("packaging/nfdnsd.conf");
 	char *text = printed_defaults();
@@ -144,8 +142,7 @@ the_packaged_file_shows_the_defaults(void)
 	free(text);
 }
 
-static void
-the_packaged_file_loads(void)
+TEST(the_packaged_file_loads)
 {
 	char *example = slurp("packaging/nfdnsd.conf"), *whole = NULL;
 	struct diag diag = DIAG_INIT;
@@ -167,14 +164,4 @@ the_packaged_file_loads(void)
 	config_free(c);
 	free(whole);
 	free(example);
-}
-
-int
-main(void)
-{
-	(void)setvbuf(stdout, NULL, _IOLBF, 0);
-	TEST(printed_defaults_are_a_whole_file);
-	TEST(the_packaged_file_shows_the_defaults);
-	TEST(the_packaged_file_loads);
-	return test_summary();
 }

@@ -29,8 +29,7 @@ parse(const char *text)
 	return config;
 }
 
-static void
-every_option_has_its_effect(void)
+TEST(every_option_has_its_effect)
 {
 	struct feed_conf *c = parse("state_dir = \"/s\"; run_dir = \"/r\";\n"
 	    "log = { level = \"debug\"; };\n"
@@ -79,8 +78,7 @@ every_option_has_its_effect(void)
 }
 
 /* As in the design: what is not known is "". */
-static void
-empty_texts_are_not_given(void)
+TEST(empty_texts_are_not_given)
 {
 	struct feed_conf *c = parse(XDS "addresses = [ ]; plaintext = "
 	    "true; node = { network = \"\"; service_account = \"\"; ip = \"\"; "
@@ -95,8 +93,7 @@ empty_texts_are_not_given(void)
 	feed_conf_free(c);
 }
 
-static void
-labels_may_have_any_key(void)
+TEST(labels_may_have_any_key)
 {
 	struct feed_conf *c = parse(XDS "node = { labels = ( "
 	    "\"app.kubernetes.io/name=a=b\", \"x=\" ); };");
@@ -184,8 +181,7 @@ says(const char *text)
 	return false;
 }
 
-static void
-bad_values_are_refused(void)
+TEST(bad_values_are_refused)
 {
 	for (size_t i = 0; i < BADS; i++) {
 		struct feed_conf *c = parse(bad[i].text);
@@ -205,8 +201,7 @@ bad_values_are_refused(void)
 	}
 }
 
-static void
-bad_files_are_refused(void)
+TEST(bad_files_are_refused)
 {
 	struct feed_conf *c;
 
@@ -225,11 +220,7 @@ bad_files_are_refused(void)
 int
 main(void)
 {
-	TEST(every_option_has_its_effect);
-	TEST(empty_texts_are_not_given);
-	TEST(labels_may_have_any_key);
-	TEST(bad_values_are_refused);
-	TEST(bad_files_are_refused);
+	test_run();
 	diag_free(&diag);
 	return test_summary();
 }

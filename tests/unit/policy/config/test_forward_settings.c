@@ -25,8 +25,7 @@ domain_of(const char *text)
 	return forward_settings_domain(&s, &name);
 }
 
-static void
-the_longest_domain_counts(void)
+TEST(the_longest_domain_counts)
 {
 	forward_settings_defaults(&s);
 	CHECK(domain_of("a.test") == -1);
@@ -41,11 +40,4 @@ the_longest_domain_counts(void)
 	add_domain(".");
 	CHECK(domain_of("ab.test") == 2 && domain_of(".") == 2);
 	CHECK(domain_of("x.b.test") == 0);
-}
-
-int
-main(void)
-{
-	TEST(the_longest_domain_counts);
-	return test_summary();
 }

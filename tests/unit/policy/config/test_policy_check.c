@@ -33,8 +33,7 @@ never(const char *first, const char *second)
 	return told;
 }
 
-static void
-names_are_compared(void)
+TEST(names_are_compared)
 {
 	CHECK(never("", ""));
 	CHECK(never("", "names = [ \"a.example\" ];"));
@@ -50,8 +49,7 @@ names_are_compared(void)
 	    "\"b.example\" ];"));
 }
 
-static void
-all_conditions_are_compared(void)
+TEST(all_conditions_are_compared)
 {
 	CHECK(never("types = [ \"A\", \"MX\" ];", "types = [ \"MX\" ];"));
 	CHECK(!never("types = [ \"MX\" ];", "types = [ \"A\", \"MX\" ];"));
@@ -70,8 +68,7 @@ all_conditions_are_compared(void)
 	CHECK(never("", "users = [ \"!1\" ];"));
 }
 
-static void
-rules_that_do_not_decide_hide_none(void)
+TEST(rules_that_do_not_decide_hide_none)
 {
 	CHECK(warnings("{ action = \"pass\"; mode = \"observe\"; }, "
 	    "{ log = \"only\"; }, { rate = { limit = 5; }; }, "
@@ -83,8 +80,7 @@ rules_that_do_not_decide_hide_none(void)
 }
 
 /* A user in two groups has the choice. */
-static void
-rules_that_deny_groups_are_told(void)
+TEST(rules_that_deny_groups_are_told)
 {
 	CHECK(warnings("{ name = \"g\"; match = { groups = [ 7 ]; }; "
 	    "action = \"refuse\"; }") == 1 &&
@@ -96,14 +92,4 @@ rules_that_deny_groups_are_told(void)
 	    "action = \"refuse\"; mode = \"observe\"; }") == 1 &&
 	    strstr(p.diag.entries[0].text, "never matches") != NULL);
 	test_policy_free(&p);
-}
-
-int
-main(void)
-{
-	TEST(names_are_compared);
-	TEST(all_conditions_are_compared);
-	TEST(rules_that_do_not_decide_hide_none);
-	TEST(rules_that_deny_groups_are_told);
-	return test_summary();
 }

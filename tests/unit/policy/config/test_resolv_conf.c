@@ -35,8 +35,7 @@ search_is(size_t index, const char *text)
 	    conf.search[index].octets, buf), text) == 0;
 }
 
-static void
-servers_are_read(void)
+TEST(servers_are_read)
 {
 	static const uint8_t first[] = { 192, 0, 2, 53 };
 
@@ -56,8 +55,7 @@ servers_are_read(void)
 	CHECK(conf.server_count == 1 && conf.servers[0].scope_id == 7);
 }
 
-static void
-what_is_no_server_is_passed_over(void)
+TEST(what_is_no_server_is_passed_over)
 {
 	parse(" nameserver 192.0.2.1\nnameserver\nnameserver dns.example\n"
 	    "nameserver192.0.2.1\nnameserver 1.2.3\n#nameserver 192.0.2.2\n"
@@ -66,8 +64,7 @@ what_is_no_server_is_passed_over(void)
 	CHECK(conf.server_count == 0);
 }
 
-static void
-the_last_search_or_domain_line_wins(void)
+TEST(the_last_search_or_domain_line_wins)
 {
 	parse("search a.example b.example\nsearch Shop.svc.Cluster.Local. "
 	    "svc.cluster.local svc.cluster.local\n");
@@ -82,8 +79,7 @@ the_last_search_or_domain_line_wins(void)
 	CHECK(conf.search_given && conf.search_count == 0);
 }
 
-static void
-search_domains_that_are_none_are_left_out(void)
+TEST(search_domains_that_are_none_are_left_out)
 {
 	char text[2000] = "search . a..b ok.example ";
 	size_t n = strlen(text);
@@ -99,8 +95,7 @@ search_domains_that_are_none_are_left_out(void)
 	CHECK(conf.search_count == MESH_MAX_SEARCH);
 }
 
-static void
-any_octets_can_be_read(void)
+TEST(any_octets_can_be_read)
 {
 	static const char words[] = "nameserver search domain 1.2.3.4 ::1 a.b\n";
 	char noise[300];
@@ -118,8 +113,7 @@ any_octets_can_be_read(void)
 	}
 }
 
-static void
-files_are_read(void)
+TEST(files_are_read)
 {
 	char path[] = "/tmp/nfdns-resolv-XXXXXX";
 	static const char text[] = "search x.example\nnameserver ::1";
@@ -134,17 +128,4 @@ files_are_read(void)
 	CHECK(resolv_conf_read(&conf, path) == -ENOENT);
 	CHECK(conf.server_count == 0 && !conf.search_given);
 	CHECK(resolv_conf_read(&conf, "/") == -EISDIR);
-}
-
-int
-main(void)
-{
-	(void)setvbuf(stdout, NULL, _IOLBF, 0);
-	TEST(servers_are_read);
-	TEST(what_is_no_server_is_passed_over);
-	TEST(the_last_search_or_domain_line_wins);
-	TEST(search_domains_that_are_none_are_left_out);
-	TEST(any_octets_can_be_read);
-	TEST(files_are_read);
-	return test_summary();
 }

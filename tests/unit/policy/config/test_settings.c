@@ -18,8 +18,7 @@ static const struct config config = {
 	.stream = { .connections = 7, .per_client = 6, .idle_s = 11 },
 };
 
-static void
-settings_arrive_as_sent(void)
+TEST(settings_arrive_as_sent)
 {
 	struct settings sent, got = { .log_level = 0 };
 	char text[SETTINGS_TEXT];
@@ -67,8 +66,7 @@ is_refused(int fd, const char *why)
 	    memcmp(&got, &before, sizeof(got)) == 0;
 }
 
-static void
-what_is_not_sound_changes_nothing(void)
+TEST(what_is_not_sound_changes_nothing)
 {
 	struct settings good, bad;
 	char larger[sizeof(good) + 1] = { 0 };
@@ -82,12 +80,4 @@ what_is_not_sound_changes_nothing(void)
 	CHECK(is_refused(file_of("", 0, true), "size"));
 	CHECK(is_refused(open("/dev/null", O_RDONLY), "not sealed"));
 	CHECK(settings_read(&bad, -1) != NULL);
-}
-
-int
-main(void)
-{
-	TEST(settings_arrive_as_sent);
-	TEST(what_is_not_sound_changes_nothing);
-	return test_summary();
 }

@@ -5,8 +5,7 @@
 
 #include "tests/check.h"
 
-static void
-each_form_is_read(void)
+TEST(each_form_is_read)
 {
 	static const char *const forms[][2] = {
 		{ "192.0.2.1", "192.0.2.1" },
@@ -37,8 +36,7 @@ each_form_is_read(void)
 	}
 }
 
-static void
-what_is_none_is_refused(void)
+TEST(what_is_none_is_refused)
 {
 	static const char *const none[] = { "", "@53", "192.0.2.1@", "[::1", "::1]",
 		"[192.0.2.1]", "192.0.2.1#a", "tls://", "tls://#a", "tls://[]#a",
@@ -61,12 +59,4 @@ what_is_none_is_refused(void)
 		memset(long_one + 16, 'a', length);
 		CHECK(!upstream_from_text(&upstream, long_one, &why));
 	}
-}
-
-int
-main(void)
-{
-	TEST(each_form_is_read);
-	TEST(what_is_none_is_refused);
-	return test_summary();
 }

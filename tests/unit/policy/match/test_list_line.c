@@ -58,8 +58,7 @@ check_lines(const struct line *lines, size_t count)
 	check_lines(lines, sizeof(lines) / sizeof(lines[0]));		\
 } while (0)
 
-static void
-plain_names(void)
+TEST(plain_names)
 {
 	LINES({ "a.example", "a.example." }, { "  A.Example.\t\r", "a.example." },
 	    { "*.a.example", "*.a.example." }, { ".a.example", ".a.example." },
@@ -74,8 +73,7 @@ plain_names(void)
 }
 
 /* What is blank to its end is not trimmed beyond its begin. */
-static void
-blank_lines(void)
+TEST(blank_lines)
 {
 	static const char text[] = "\n\n \t\r\n";
 
@@ -83,8 +81,7 @@ blank_lines(void)
 		CHECK(names_of(text + 2, length)[0] == '\0');
 }
 
-static void
-hosts(void)
+TEST(hosts)
 {
 	LINES({ "0.0.0.0 a.example", "a.example." },
 	    { "127.0.0.1\ta.example b.example  c.example # x",
@@ -110,8 +107,7 @@ hosts(void)
 }
 
 /* Costs grow with the line, not with its square. */
-static void
-a_line_of_a_million_words(void)
+TEST(a_line_of_a_million_words)
 {
 	const size_t size = 8 + 3 * 1000000;
 	char *text = malloc(size);
@@ -126,8 +122,7 @@ a_line_of_a_million_words(void)
 	free(text);
 }
 
-static void
-names_with_all_below(void)
+TEST(names_with_all_below)
 {
 	LINES({ "||a.example^", ".a.example." }, { "||A.example^|", ".a.example." },
 	    { "||a.example^$important", ".a.example." },
@@ -158,8 +153,7 @@ names_with_all_below(void)
 	    { "local-data: \"a.example A 0.0.0.0\"", "! is more than.." });
 }
 
-static void
-nothing_to_block(void)
+TEST(nothing_to_block)
 {
 	LINES({ "", "" }, { " \t\r", "" }, { "# a.example", "" },
 	    { "## Title", "" }, { "#####", "" }, { "! a.example", "" },
@@ -167,8 +161,7 @@ nothing_to_block(void)
 	    { "server:", "" }, { "\xef\xbb\xbf# x", "" });
 }
 
-static void
-no_names(void)
+TEST(no_names)
 {
 	LINES({ "@@||a.example^", "! is an exception.." },
 	    { "@@a.example", "! is an exception.." },
@@ -205,17 +198,4 @@ no_names(void)
 	CHECK(strcmp(names_of("||\0^", 4), "! is no domain name") == 0);
 	CHECK(strcmp(names_of("0.0.0.0\0 a", 10), "! is more than a name, and "
 	    "begins with no address") == 0);
-}
-
-int
-main(void)
-{
-	TEST(plain_names);
-	TEST(blank_lines);
-	TEST(hosts);
-	TEST(a_line_of_a_million_words);
-	TEST(names_with_all_below);
-	TEST(nothing_to_block);
-	TEST(no_names);
-	return test_summary();
 }

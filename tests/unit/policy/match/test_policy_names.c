@@ -81,8 +81,7 @@ judged(const char *text)
 	return found.judged.length > 0 && name_equal(&found.judged, &name);
 }
 
-static void
-rules_are_tried_in_their_order(void)
+TEST(rules_are_tried_in_their_order)
 {
 	begin("{ name = \"1\"; match = { names = [ \"ok\" ]; }; action = \"answer\"; },"
 	    "{ name = \"2\"; match = { names = [ \"*.a\" ]; }; action = \"refuse\"; },"
@@ -123,8 +122,7 @@ rules_are_tried_in_their_order(void)
 	end();
 }
 
-static void
-an_exception_may_be_made_for_a_name(void)
+TEST(an_exception_may_be_made_for_a_name)
 {
 	begin("{ name = \"1\"; match = { names = [ \"cdn.a\" ]; }; action = \"answer\"; },"
 	    "{ name = \"2\"; match = { names = [ \".a\" ]; }; action = \"refuse\"; }",
@@ -137,8 +135,7 @@ an_exception_may_be_made_for_a_name(void)
 }
 
 /* As unbound, BIND and the PowerDNS recursor do. */
-static void
-in_a_zone_the_name_asked_goes_first(void)
+TEST(in_a_zone_the_name_asked_goes_first)
 {
 	begin("{ name = \"z\"; format = \"rpz\"; path = \"/zone\"; origin = \"rpz\"; }",
 	    "bad CNAME .\nwhite CNAME rpz-passthru.\nworse CNAME *.\n");
@@ -156,8 +153,7 @@ count_of(unsigned int rule)
 	return counters[rule - 1].enforced + counters[rule - 1].observed;
 }
 
-static void
-a_rule_counts_once(void)
+TEST(a_rule_counts_once)
 {
 	begin("{ name = \"1\"; match = { names = [ \".a\", \".b\" ]; }; log = \"only\"; },"
 	    "{ name = \"2\"; match = { names = [ \".b\" ]; }; action = \"refuse\"; mode = \"observe\"; },"
@@ -181,8 +177,7 @@ a_rule_counts_once(void)
 	end();
 }
 
-static void
-a_rate_is_taken_once(void)
+TEST(a_rate_is_taken_once)
 {
 	begin("{ name = \"1\"; match = { names = [ \".a\", \".b\" ]; };"
 	    " rate = { limit = 2; per = \"user\"; }; },"
@@ -197,15 +192,4 @@ a_rate_is_taken_once(void)
 	CHECK(DECIDES("none", "y.a") == 1 && judged("y.a"));
 	CHECK(found.ruling.limited && found.ruling.action == RULE_REFUSE);
 	end();
-}
-
-int
-main(void)
-{
-	TEST(rules_are_tried_in_their_order);
-	TEST(an_exception_may_be_made_for_a_name);
-	TEST(in_a_zone_the_name_asked_goes_first);
-	TEST(a_rule_counts_once);
-	TEST(a_rate_is_taken_once);
-	return test_summary();
 }

@@ -49,8 +49,7 @@ take(const struct rules_rule *rule, unsigned int count)
 	return taken;
 }
 
-static void
-a_bucket_fills_as_time_goes(void)
+TEST(a_bucket_fills_as_time_goes)
 {
 	const struct rules_rule rule = rule_of("r", 200, RULE_PER_USER);
 
@@ -71,8 +70,7 @@ a_bucket_fills_as_time_goes(void)
 	rate_free(table);
 }
 
-static void
-keys_are_what_per_says(void)
+TEST(keys_are_what_per_says)
 {
 	static const uint8_t one[4] = { 10, 0, 0, 1 }, two[4] = { 10, 0, 0, 2 };
 	const struct rules_rule user = rule_of("u", 1, RULE_PER_USER);
@@ -114,8 +112,7 @@ other_name(uint32_t n)
  * A user who asks for ever new names, 50,000 a second, finds no room for all
  * and takes none from the user who is at the limit.
  */
-static void
-a_flood_of_keys_lifts_no_limit(void)
+TEST(a_flood_of_keys_lifts_no_limit)
 {
 	const struct rules_rule flood = rule_of("n", 1, RULE_PER_NAME);
 	const struct rules_rule rule = rule_of("u", 100, RULE_PER_USER);
@@ -161,8 +158,7 @@ take_in_a_thread(void *arg)
 	return NULL;
 }
 
-static void
-threads_share_a_bucket(void)
+TEST(threads_share_a_bucket)
 {
 	pthread_t threads[4];
 	unsigned int taken[4] = { 0 }, sum = 0;
@@ -179,15 +175,4 @@ threads_share_a_bucket(void)
 	}
 	CHECK(sum == 99999);
 	rate_free(table);
-}
-
-int
-main(void)
-{
-	(void)setvbuf(stdout, NULL, _IOLBF, 0);
-	TEST(a_bucket_fills_as_time_goes);
-	TEST(keys_are_what_per_says);
-	TEST(a_flood_of_keys_lifts_no_limit);
-	TEST(threads_share_a_bucket);
-	return test_summary();
 }

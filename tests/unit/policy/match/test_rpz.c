@@ -65,8 +65,7 @@ answer_of(const char *text)
 	return out;
 }
 
-static void
-all_errors_at_once(void)
+TEST(all_errors_at_once)
 {
 	CHECK(!makes("$TTL x\na CNAME .\nb A 10.0.0\n"
 	    "\nd CNAME . extra\n$FOO\nc 2147483648 A 10.0.0.1\n"
@@ -91,8 +90,7 @@ all_errors_at_once(void)
 	test_policy_free(&p);
 }
 
-static void
-other_triggers_are_told_once(void)
+TEST(other_triggers_are_told_once)
 {
 	size_t two;
 
@@ -128,8 +126,7 @@ other_triggers_are_told_once(void)
 }
 
 /* Ten lines, then a count; and no name is let through for it. */
-static void
-what_contradicts_is_left_out(void)
+TEST(what_contradicts_is_left_out)
 {
 	CHECK(makes("a CNAME .\na CNAME *.\na CNAME .\na CNAME rpz-odd.\n"
 	    "b TXT why\nb CNAME .\nc CNAME rpz-odd.\nd CNAME rpz-odd.\n"
@@ -153,8 +150,7 @@ what_contradicts_is_left_out(void)
 	test_policy_free(&p);
 }
 
-static void
-each_name_has_its_records(void)
+TEST(each_name_has_its_records)
 {
 	CHECK(makes("$TTL 60\na CNAME .\nb CNAME .\n*.c CNAME .\n"
 	    "d 5 A 10.0.0.1\nd 7 A 10.0.0.2\nd 9 AAAA fd00::1\nd MX 1 m.\n"
@@ -183,8 +179,7 @@ each_name_has_its_records(void)
 	test_policy_free(&p);
 }
 
-static void
-a_zone_without_names_is_no_rule(void)
+TEST(a_zone_without_names_is_no_rule)
 {
 	CHECK(makes("@ SOA a. b. 1 2 3 4 5\n@ NS a.\n"));
 	CHECK(p.rules == NULL && p.diag.warnings == 1);
@@ -212,8 +207,7 @@ numbered(size_t count, bool addresses)
 	return text;
 }
 
-static void
-there_are_limits(void)
+TEST(there_are_limits)
 {
 	char *text = numbered(RULE_NAMES_MAX + 1, false);
 
@@ -235,8 +229,7 @@ there_are_limits(void)
 }
 
 /* Each with an address of its own: more than there may be rules. */
-static void
-a_hundred_thousand_addresses(void)
+TEST(a_hundred_thousand_addresses)
 {
 	char *text = numbered(100000, true), name[20];
 
@@ -251,17 +244,4 @@ a_hundred_thousand_addresses(void)
 	CHECK(p.size / 100000 < 200);
 	test_policy_free(&p);
 	free(text);
-}
-
-int
-main(void)
-{
-	TEST(all_errors_at_once);
-	TEST(other_triggers_are_told_once);
-	TEST(what_contradicts_is_left_out);
-	TEST(each_name_has_its_records);
-	TEST(a_zone_without_names_is_no_rule);
-	TEST(there_are_limits);
-	TEST(a_hundred_thousand_addresses);
-	return test_summary();
 }

@@ -59,8 +59,7 @@ matches(const char *asked, const char *expected)
 #define RULE(match) "{ match = { " match " }; action = \"pass\"; }"
 #define ALL "{ action = \"pass\"; }"
 
-static void
-names_are_exact_below_or_within(void)
+TEST(names_are_exact_below_or_within)
 {
 	CHECK(test_policy_make(&p, RULE("names = ( \"a.example\" );") ","
 	    RULE("names = ( \"*.a.example\", \"B.example.\" );") ","
@@ -79,8 +78,7 @@ names_are_exact_below_or_within(void)
 }
 
 /* "!" takes names out, wherever those of "match" come from. */
-static void
-names_may_be_excluded(void)
+TEST(names_may_be_excluded)
 {
 	CHECK(test_policy_make(&p, RULE("names = [ \"*.a\", \"!.b.a\", "
 	    "\"!c.a\" ];") "," RULE("names = [ \"!*.a\" ];"), -1));
@@ -95,8 +93,7 @@ names_may_be_excluded(void)
 }
 
 /* Behind the rules stands an option; test_policy_make() closes what comes last. */
-static void
-a_file_that_is_not_loaded_refuses(void)
+TEST(a_file_that_is_not_loaded_refuses)
 {
 	CHECK(test_policy_make(&p, RULE("names = ( \"@/names\", \"kept\" );")
 	    ", { match = { names = ( \"@/names\" ); types = [ \"A\" ]; };"
@@ -119,8 +116,7 @@ a_file_that_is_not_loaded_refuses(void)
 	test_policy_free(&p);
 }
 
-static void
-names_may_stand_in_a_file(void)
+TEST(names_may_stand_in_a_file)
 {
 	int file = test_file("# names\n\n  one.example  # with a comment\r\n"
 	    "*.two.example\n.three.example\nFOUR.example.");
@@ -147,8 +143,7 @@ has_error(const char *text)
 	return false;
 }
 
-static void
-lines_that_are_not_read_are_told(void)
+TEST(lines_that_are_not_read_are_told)
 {
 	char text[600];
 	int file;
@@ -178,8 +173,7 @@ lines_that_are_not_read_are_told(void)
 	(void)close(file);
 }
 
-static void
-the_first_ten_lines_are_told_and_all_are_counted(void)
+TEST(the_first_ten_lines_are_told_and_all_are_counted)
 {
 	char text[4000] = "one.example\n";
 	int file;
@@ -210,8 +204,7 @@ the_first_ten_lines_are_told_and_all_are_counted(void)
 }
 
 /* Lists for IPv4 and IPv6 have every name twice; formats may be mixed. */
-static void
-a_name_counts_once(void)
+TEST(a_name_counts_once)
 {
 	int file = test_file("\xef\xbb\xbf" "0.0.0.0 a.example\n:: a.example\n"
 	    "||a.example^\nA.EXAMPLE\nb.example\n");
@@ -231,8 +224,7 @@ a_name_counts_once(void)
 	(void)close(file);
 }
 
-static void
-a_file_has_four_million_names_at_most(void)
+TEST(a_file_has_four_million_names_at_most)
 {
 	const size_t most = 1000000;
 	int file = memfd_create("names", MFD_CLOEXEC);
@@ -265,8 +257,7 @@ a_file_has_four_million_names_at_most(void)
 	(void)close(file);
 }
 
-static void
-every_condition_holds_or_not(void)
+TEST(every_condition_holds_or_not)
 {
 	CHECK(test_policy_make(&p, RULE("types = ( \"AAAA\", \"TYPE1\" );") ","
 	    RULE("users = ( 1000, 7 );") "," RULE("groups = ( 100 );") ","
@@ -297,8 +288,7 @@ every_condition_holds_or_not(void)
 }
 
 /* Issue 23, 20: whatever number a process has, or if it has none. */
-static void
-who_is_not_there_is_nobody(void)
+TEST(who_is_not_there_is_nobody)
 {
 	static const uint32_t numbers[] = { 0, 65534, UINT32_MAX - 1,
 		UINT32_MAX };
@@ -319,8 +309,7 @@ who_is_not_there_is_nobody(void)
 }
 
 /* What is not known is none of those that stand with "!". */
-static void
-every_condition_may_be_negated(void)
+TEST(every_condition_may_be_negated)
 {
 	CHECK(test_policy_make(&p, RULE("types = [ \"!MX\" ];") ","
 	    RULE("users = [ \"!7\" ];") "," RULE("groups = [ \"!7\" ];") ","
@@ -343,8 +332,7 @@ every_condition_may_be_negated(void)
 }
 
 /* Found by name, by user, by group or by none: tried in their order. */
-static void
-rules_are_tried_in_order(void)
+TEST(rules_are_tried_in_order)
 {
 	CHECK(test_policy_make(&p, RULE("groups = ( 100 );") ","
 	    RULE("names = ( \"a.b\" );") "," ALL "," RULE("users = ( 1000 );")
@@ -355,8 +343,7 @@ rules_are_tried_in_order(void)
 	test_policy_free(&p);
 }
 
-static void
-a_miss_is_explained(void)
+TEST(a_miss_is_explained)
 {
 	struct rules_miss miss;
 
@@ -375,8 +362,7 @@ a_miss_is_explained(void)
 	test_policy_free(&p);
 }
 
-static void
-names_are_rewritten(void)
+TEST(names_are_rewritten)
 {
 	char longest[256], text[NAME_TEXT_SIZE];
 	struct rules_rule rule;
@@ -422,8 +408,7 @@ rules_for_all(size_t count)
 	return text;
 }
 
-static void
-no_question_tries_too_many(void)
+TEST(no_question_tries_too_many)
 {
 	char *text = rules_for_all(RULES_TRIES);
 
@@ -437,8 +422,7 @@ no_question_tries_too_many(void)
 	free(text);
 }
 
-static void
-no_rules_are_no_octets(void)
+TEST(no_rules_are_no_octets)
 {
 	struct rules *rules;
 	const char *why;
@@ -448,27 +432,4 @@ no_rules_are_no_octets(void)
 	test_policy_free(&p);
 	CHECK(rules_open(&rules, NULL, 0, &why) == 0 && rules == NULL);
 	CHECK(rules_count(NULL) == 0);
-}
-
-int
-main(void)
-{
-	(void)setvbuf(stdout, NULL, _IOLBF, 0);
-	TEST(names_are_exact_below_or_within);
-	TEST(names_may_be_excluded);
-	TEST(names_may_stand_in_a_file);
-	TEST(a_file_that_is_not_loaded_refuses);
-	TEST(lines_that_are_not_read_are_told);
-	TEST(the_first_ten_lines_are_told_and_all_are_counted);
-	TEST(a_name_counts_once);
-	TEST(a_file_has_four_million_names_at_most);
-	TEST(every_condition_holds_or_not);
-	TEST(who_is_not_there_is_nobody);
-	TEST(every_condition_may_be_negated);
-	TEST(rules_are_tried_in_order);
-	TEST(a_miss_is_explained);
-	TEST(names_are_rewritten);
-	TEST(no_question_tries_too_many);
-	TEST(no_rules_are_no_octets);
-	return test_summary();
 }

@@ -29,8 +29,7 @@ denies(const char *text, uid_t uid, uint8_t protocol)
 #define REFUSE "action = \"refuse\";"
 #define PASS "action = \"pass\";"
 
-static void
-what_is_asked_counts_as_met(void)
+TEST(what_is_asked_counts_as_met)
 {
 	CHECK(!rules_could_deny(NULL, NULL));
 	CHECK(denies(RULE("names = ( \"a\" );", REFUSE), 5, IPPROTO_UDP));
@@ -42,8 +41,7 @@ what_is_asked_counts_as_met(void)
 	    IPPROTO_UDP));
 }
 
-static void
-conditions_on_the_asker_are_looked_at(void)
+TEST(conditions_on_the_asker_are_looked_at)
 {
 	CHECK(denies(RULE("users = ( 5 );", REFUSE), 5, IPPROTO_UDP));
 	CHECK(!denies(RULE("users = ( 5 );", REFUSE), 6, IPPROTO_UDP));
@@ -69,8 +67,7 @@ conditions_on_the_asker_are_looked_at(void)
 	CHECK(denies(RULE("protocols = ( \"tcp\" );", REFUSE), 5, 0));
 }
 
-static void
-only_rules_that_deny_count(void)
+TEST(only_rules_that_deny_count)
 {
 	CHECK(!denies(RULE("", PASS), 5, IPPROTO_UDP));
 	CHECK(!denies(RULE("", "action = \"answer\";"), 5, IPPROTO_UDP));
@@ -88,8 +85,7 @@ only_rules_that_deny_count(void)
 }
 
 /* Only zones of policies have the action that cuts answers over UDP. */
-static void
-a_rule_for_tcp_only_denies_over_udp(void)
+TEST(a_rule_for_tcp_only_denies_over_udp)
 {
 	int zone = test_file("x CNAME rpz-tcp-only.\n");
 	struct asker asker = { .protocol = IPPROTO_UDP };
@@ -106,8 +102,7 @@ a_rule_for_tcp_only_denies_over_udp(void)
 }
 
 /* An administrator whom the first rule allows everything, and so on. */
-static void
-an_allowing_rule_before_ends_the_search(void)
+TEST(an_allowing_rule_before_ends_the_search)
 {
 #define ADMINS RULE("users = ( 0 );", PASS) ", "
 #define ALL_REFUSED RULE("", REFUSE)
@@ -146,8 +141,7 @@ many(size_t count, uid_t uid)
 	return denied;
 }
 
-static void
-conditions_beyond_the_room_deny_anybody(void)
+TEST(conditions_beyond_the_room_deny_anybody)
 {
 	CHECK(many(RULES_TRIES, 1000 + RULES_TRIES - 1));
 	CHECK(!many(RULES_TRIES, 1000 + RULES_TRIES));
@@ -156,8 +150,7 @@ conditions_beyond_the_room_deny_anybody(void)
 
 #define MANY ((size_t)3 * RULES_TRIES)
 
-static void
-equal_conditions_are_kept_once(void)
+TEST(equal_conditions_are_kept_once)
 {
 	char *text = NULL;
 	size_t size;
@@ -171,17 +164,4 @@ equal_conditions_are_kept_once(void)
 	CHECK(denies(text, 1999, IPPROTO_UDP));
 	CHECK(!denies(text, 2000, IPPROTO_UDP));
 	free(text);
-}
-
-int
-main(void)
-{
-	TEST(what_is_asked_counts_as_met);
-	TEST(conditions_on_the_asker_are_looked_at);
-	TEST(only_rules_that_deny_count);
-	TEST(a_rule_for_tcp_only_denies_over_udp);
-	TEST(an_allowing_rule_before_ends_the_search);
-	TEST(conditions_beyond_the_room_deny_anybody);
-	TEST(equal_conditions_are_kept_once);
-	return test_summary();
 }

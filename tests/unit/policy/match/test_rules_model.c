@@ -198,8 +198,7 @@ ask_some(const struct rules *rules)
 	}
 }
 
-static void
-what_is_found_is_what_is_written(void)
+TEST(what_is_found_is_what_is_written)
 {
 	for (int i = 0; i < POLICIES && !test_failed_here; i++) {
 		struct diag diag = DIAG_INIT;
@@ -223,8 +222,7 @@ what_is_found_is_what_is_written(void)
 }
 
 /* Any octet of a section may be wrong: it is refused, or harmless. */
-static void
-a_damaged_section_is_harmless(void)
+TEST(a_damaged_section_is_harmless)
 {
 	struct diag diag = DIAG_INIT;
 	uint8_t *octets = NULL;
@@ -257,13 +255,4 @@ a_damaged_section_is_harmless(void)
 	CHECK(refused > 0);
 	free(octets);
 	diag_free(&diag);
-}
-
-int
-main(void)
-{
-	(void)setvbuf(stdout, NULL, _IOLBF, 0);
-	TEST(what_is_found_is_what_is_written);
-	TEST(a_damaged_section_is_harmless);
-	return test_summary();
 }

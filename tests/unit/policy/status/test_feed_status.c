@@ -38,8 +38,7 @@ example(void)
 	return r;
 }
 
-static void
-what_is_written_is_read(void)
+TEST(what_is_written_is_read)
 {
 	struct feed_report r = example(), got;
 
@@ -51,8 +50,7 @@ what_is_written_is_read(void)
 }
 
 /* The child writes while the parent reads: it is still text. */
-static void
-any_octets_become_text(void)
+TEST(any_octets_become_text)
 {
 	struct feed_report r = example(), got;
 
@@ -77,8 +75,7 @@ check_refused(const char *path)
 	CHECK(remove(path) == 0);
 }
 
-static void
-nothing_else_is_read(void)
+TEST(nothing_else_is_read)
 {
 	static const char *const texts[] = { "", "{}", "[", "{\"type\":3}",
 		"null", "\"\"" };
@@ -107,8 +104,7 @@ nothing_else_is_read(void)
 	check_refused(path);
 }
 
-static void
-a_table_is_as_old_as_it_was_seen(void)
+TEST(a_table_is_as_old_as_it_was_seen)
 {
 	const struct timespec old[2] = { { 1000, 0 }, { 1000, 0 } };
 	char path[64], seen[64];
@@ -131,8 +127,7 @@ a_table_is_as_old_as_it_was_seen(void)
 	CHECK(feed_status_table_time("") == 0);
 }
 
-static void
-a_feed_is_healthy_or_not(void)
+TEST(a_feed_is_healthy_or_not)
 {
 	struct feed_report r = example(), none;
 	char text[FEED_HEALTH_TEXT];
@@ -158,8 +153,7 @@ a_feed_is_healthy_or_not(void)
 	r.kept.error[0] = '\0';
 }
 
-static void
-what_is_wrong_is_said(void)
+TEST(what_is_wrong_is_said)
 {
 	struct feed_report r = example();
 	char text[FEED_HEALTH_TEXT];
@@ -183,12 +177,7 @@ int
 main(void)
 {
 	CHECK(mkdtemp(directory) != NULL);
-	TEST(what_is_written_is_read);
-	TEST(any_octets_become_text);
-	TEST(nothing_else_is_read);
-	TEST(a_table_is_as_old_as_it_was_seen);
-	TEST(a_feed_is_healthy_or_not);
-	TEST(what_is_wrong_is_said);
+	test_run();
 	(void)rmdir(directory);
 	return test_summary();
 }

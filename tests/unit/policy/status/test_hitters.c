@@ -93,8 +93,7 @@ fresh(void)
 	return table;
 }
 
-static void
-bounds_hold_for_zipf(void)
+TEST(bounds_hold_for_zipf)
 {
 	struct hitters_table *table = fresh();
 
@@ -105,8 +104,7 @@ bounds_hold_for_zipf(void)
 }
 
 /* The worst order for this algorithm: keys in turn, each comes after it went. */
-static void
-bounds_hold_for_keys_in_turn(void)
+TEST(bounds_hold_for_keys_in_turn)
 {
 	struct hitters_table *table = fresh();
 
@@ -118,8 +116,7 @@ bounds_hold_for_keys_in_turn(void)
 }
 
 /* Heavy ones first, then those who would push them out, then both. */
-static void
-a_flood_of_new_keys_pushes_no_heavy_one_out(void)
+TEST(a_flood_of_new_keys_pushes_no_heavy_one_out)
 {
 	struct hitters_table *table = fresh();
 	uint64_t most = 0;
@@ -168,8 +165,7 @@ flood(void *argument)
 }
 
 /* A key that is read while others take its place is one of them, not a mixture. */
-static void
-no_half_written_key_is_read(void)
+TEST(no_half_written_key_is_read)
 {
 	struct hitters_table *table = fresh();
 	unsigned int wrong = 0, seen = 0;
@@ -226,8 +222,7 @@ open_both(struct hitters *h, struct hitters *seen)
 	hitters_look(h, at(0));
 }
 
-static void
-nothing_is_counted_unless_somebody_watches(void)
+TEST(nothing_is_counted_unless_somebody_watches)
 {
 	struct hitters h, seen;
 
@@ -243,8 +238,7 @@ nothing_is_counted_unless_somebody_watches(void)
 	hitters_close(&h);
 }
 
-static void
-all_threads_and_both_windows_are_one_list(void)
+TEST(all_threads_and_both_windows_are_one_list)
 {
 	struct hitters_list list;
 	struct hitters h, seen;
@@ -281,8 +275,7 @@ all_threads_and_both_windows_are_one_list(void)
 }
 
 /* What was counted for who watched before is of another time. */
-static void
-a_new_watch_begins_with_nothing(void)
+TEST(a_new_watch_begins_with_nothing)
 {
 	struct hitters_list list;
 	struct hitters h, seen;
@@ -307,8 +300,7 @@ a_new_watch_begins_with_nothing(void)
 }
 
 /* The bounds of the sum hold where a table has pushed out what others keep. */
-static void
-bounds_hold_for_sums(void)
+TEST(bounds_hold_for_sums)
 {
 	struct hitters_list list;
 	struct hitters h, seen;
@@ -346,8 +338,7 @@ bounds_hold_for_sums(void)
 }
 
 /* As a worker that an attacker took over may leave it. */
-static void
-any_memory_is_read(void)
+TEST(any_memory_is_read)
 {
 	struct hitters h, seen;
 
@@ -376,8 +367,7 @@ any_memory_is_read(void)
 	hitters_close(&h);
 }
 
-static void
-other_files_are_refused(void)
+TEST(other_files_are_refused)
 {
 	struct hitters h;
 
@@ -385,20 +375,4 @@ other_files_are_refused(void)
 	CHECK(hitters_watch(&h, open("/proc/self/exe", O_RDONLY)) < 0);
 	CHECK(hitters_watch(&h, memfd_create("short", 0)) < 0);
 	CHECK(h.page == NULL && h.fd == -1);
-}
-
-int
-main(void)
-{
-	TEST(bounds_hold_for_zipf);
-	TEST(bounds_hold_for_keys_in_turn);
-	TEST(a_flood_of_new_keys_pushes_no_heavy_one_out);
-	TEST(no_half_written_key_is_read);
-	TEST(nothing_is_counted_unless_somebody_watches);
-	TEST(all_threads_and_both_windows_are_one_list);
-	TEST(a_new_watch_begins_with_nothing);
-	TEST(bounds_hold_for_sums);
-	TEST(any_memory_is_read);
-	TEST(other_files_are_refused);
-	return test_summary();
 }

@@ -82,8 +82,7 @@ all_families_have_samples(char *text)
 	}
 }
 
-static void
-every_fact_is_in_its_family(void)
+TEST(every_fact_is_in_its_family)
 {
 	char path[128];
 	struct status_page page;
@@ -108,10 +107,9 @@ every_fact_is_in_its_family(void)
 int
 main(void)
 {
-	(void)setvbuf(stdout, NULL, _IOLBF, 0);
 	if (mkdtemp(dir) == NULL)
 		return 1;
-	TEST(every_fact_is_in_its_family);
+	test_run();
 	(void)rmdir(dir);
 	return test_summary();
 }

@@ -25,8 +25,7 @@ copy(const struct status_page *page, struct status_page *seen)
 	return error == 0;
 }
 
-static void
-what_the_daemon_writes_others_read(void)
+TEST(what_the_daemon_writes_others_read)
 {
 	struct status_page page, seen;
 	int fd;
@@ -53,8 +52,7 @@ what_the_daemon_writes_others_read(void)
 	CHECK(page.supervisor == NULL && page.workers == NULL);
 }
 
-static void
-a_worker_keeps_its_own_part_only(void)
+TEST(a_worker_keeps_its_own_part_only)
 {
 	struct status_page page;
 	pid_t child;
@@ -95,8 +93,7 @@ open_octets(const void *octets, size_t length)
 	return error;
 }
 
-static void
-nothing_in_the_file_is_believed(void)
+TEST(nothing_in_the_file_is_believed)
 {
 	struct status_page page, seen;
 	struct status_supervisor *s;
@@ -141,8 +138,7 @@ nothing_in_the_file_is_believed(void)
 }
 
 /* A worker that somebody took over writes anything where forwarding shows. */
-static void
-what_forwarding_shows_is_not_believed(void)
+TEST(what_forwarding_shows_is_not_believed)
 {
 	struct status_forwarding *shown;
 	struct status_page page;
@@ -176,8 +172,7 @@ what_forwarding_shows_is_not_believed(void)
 	status_close(&page);
 }
 
-static void
-counters_are_sums(void)
+TEST(counters_are_sums)
 {
 	struct status_page page;
 	struct status_counters sum;
@@ -240,8 +235,7 @@ printed_json(const struct status_page *page)
 	return root;
 }
 
-static void
-json_has_the_keys_that_are_promised(void)
+TEST(json_has_the_keys_that_are_promised)
 {
 	static const struct {
 		const char *path;
@@ -292,8 +286,7 @@ json_has_the_keys_that_are_promised(void)
 	status_close(&page);
 }
 
-static void
-any_values_can_be_printed(void)
+TEST(any_values_can_be_printed)
 {
 	struct status_page page;
 	const struct json_node *root;
@@ -318,8 +311,7 @@ any_values_can_be_printed(void)
 	status_close(&page);
 }
 
-static void
-people_see_what_there_is_to_see(void)
+TEST(people_see_what_there_is_to_see)
 {
 	struct status_page page;
 	char *text;
@@ -342,8 +334,7 @@ people_see_what_there_is_to_see(void)
 	status_close(&page);
 }
 
-static void
-the_outcome_of_a_reload_is_seen(void)
+TEST(the_outcome_of_a_reload_is_seen)
 {
 	struct status_page page, seen;
 	char text[STATUS_TEXT];
@@ -363,20 +354,4 @@ the_outcome_of_a_reload_is_seen(void)
 	status_reload_error(&page, &ok, text);
 	CHECK(ok && text[0] == '\0');
 	status_close(&page);
-}
-
-int
-main(void)
-{
-	(void)setvbuf(stdout, NULL, _IOLBF, 0);
-	TEST(what_the_daemon_writes_others_read);
-	TEST(a_worker_keeps_its_own_part_only);
-	TEST(nothing_in_the_file_is_believed);
-	TEST(what_forwarding_shows_is_not_believed);
-	TEST(counters_are_sums);
-	TEST(json_has_the_keys_that_are_promised);
-	TEST(any_values_can_be_printed);
-	TEST(people_see_what_there_is_to_see);
-	TEST(the_outcome_of_a_reload_is_seen);
-	return test_summary();
 }

@@ -5,8 +5,7 @@
 static const uint8_t addresses[400 * 16] = {
 	10, 0, 0, 1, 10, 0, 0, 2, 10, 0, 0, 3 };
 
-static void
-test_answer_octets(void)
+TEST(test_answer_octets)
 {
 	ask("Web.test", TYPE_A, 0);
 	add(TYPE_A, 1, 4, addresses);
@@ -17,8 +16,7 @@ test_answer_octets(void)
 	    "\300\14\0\1\0\1\0\0\0\36\0\4\12\0\0\1", 42) == 0);
 }
 
-static void
-test_answer_flags(void)
+TEST(test_answer_flags)
 {
 	ask("web.test", TYPE_A, 0);
 	add(TYPE_A, 1, 4, addresses);
@@ -30,8 +28,7 @@ test_answer_flags(void)
 	CHECK(t.octets[2] == 0x85 && t.octets[3] == 0x80);
 }
 
-static void
-test_answer_rotation(void)
+TEST(test_answer_rotation)
 {
 	static const char *const first[] = { "web.test.\t30\tIN\tA\t10.0.0.1",
 		"web.test.\t30\tIN\tA\t10.0.0.2", "web.test.\t30\tIN\tA\t10.0.0.3" };
@@ -50,8 +47,7 @@ test_answer_rotation(void)
 }
 
 /* Records with lengths of their own turn round as well. */
-static void
-test_answer_counted_rdata(void)
+TEST(test_answer_counted_rdata)
 {
 	static const uint8_t texts[] = "\0\2\1a\0\3\2bc\0\4\3def";
 	uint32_t turn;
@@ -68,8 +64,7 @@ test_answer_counted_rdata(void)
 	}
 }
 
-static void
-test_answer_edns(void)
+TEST(test_answer_edns)
 {
 	ask("web.test", TYPE_A, 4096);
 	add(TYPE_A, 1, 4, addresses);
@@ -97,8 +92,7 @@ fitting(size_t limit, unsigned int edns_size)
 }
 
 /* Over TCP nobody has more: the same, and no TC. */
-static void
-test_answer_without_tcp(void)
+TEST(test_answer_without_tcp)
 {
 	ask("web.test", TYPE_A, 0);
 	add(TYPE_A, 200, 4, addresses);
@@ -127,8 +121,7 @@ check_limit(unsigned int edns_size, uint16_t own, size_t limit)
 	}
 }
 
-static void
-test_answer_sizes(void)
+TEST(test_answer_sizes)
 {
 	check_limit(0, 1232, 512);
 	check_limit(0, 4096, 512);
@@ -140,8 +133,7 @@ test_answer_sizes(void)
 	check_limit(4096, 100, 512);
 }
 
-static void
-test_answer_stream(void)
+TEST(test_answer_stream)
 {
 	static uint8_t buf[65535];
 
@@ -157,8 +149,7 @@ test_answer_stream(void)
 	CHECK(t.summary.answers == 399 && t.summary.truncated);
 }
 
-static void
-test_answer_chain(void)
+TEST(test_answer_chain)
 {
 	ask("www.test", TYPE_A, 0);
 	add(TYPE_CNAME, 1, 0, "\0\13\4next\4test\0");
@@ -175,8 +166,7 @@ test_answer_chain(void)
 }
 
 /* What was cut off is there when the turn is another's: none is always last. */
-static void
-test_answer_part_rotates(void)
+TEST(test_answer_part_rotates)
 {
 	static uint8_t many[40][4];
 	unsigned int seen[40] = { 0 };
@@ -202,8 +192,7 @@ test_answer_part_rotates(void)
 }
 
 /* Services too, and one record that is too long hides no other. */
-static void
-test_answer_part_of_counted(void)
+TEST(test_answer_part_of_counted)
 {
 	static uint8_t many[20][2 + 6 + 10], texts[2 + 600 + 2 + 2];
 	uint32_t n;
@@ -233,8 +222,7 @@ test_answer_part_of_counted(void)
 }
 
 /* The CNAMEs stay when what they lead to is too long. */
-static void
-test_answer_chain_truncated(void)
+TEST(test_answer_chain_truncated)
 {
 	ask("www.test", TYPE_A, 0);
 	add(TYPE_CNAME, 1, 10, "\3web\4test\0");
@@ -249,8 +237,7 @@ test_answer_chain_truncated(void)
 	CHECK(ldns_pkt_nscount(t.packet) == 0);
 }
 
-static void
-test_answer_search(void)
+TEST(test_answer_search)
 {
 	ask("Web.svc.a.test", TYPE_A, 0);
 	make_search(8, ENTRY_SEARCH);
@@ -267,8 +254,7 @@ test_answer_search(void)
 	CHECK(ANSWER_IS(0, "Web.svc.a.test.\t30\tIN\tA\t10.0.0.1"));
 }
 
-static void
-test_answer_text(void)
+TEST(test_answer_text)
 {
 	char text[600];
 	const ldns_rr *rr;
@@ -296,8 +282,7 @@ test_answer_text(void)
 }
 
 /* Messages whose questions are not echoed get a header and the code. */
-static void
-test_answer_without_question(void)
+TEST(test_answer_without_question)
 {
 	question_parse(&t.question,
 	    (const uint8_t *)"ID\1\0\0\2\0\0\0\0\0\1", 12);
@@ -313,21 +298,7 @@ test_answer_without_question(void)
 int
 main(void)
 {
-	TEST(test_answer_octets);
-	TEST(test_answer_flags);
-	TEST(test_answer_rotation);
-	TEST(test_answer_counted_rdata);
-	TEST(test_answer_edns);
-	TEST(test_answer_without_tcp);
-	TEST(test_answer_sizes);
-	TEST(test_answer_stream);
-	TEST(test_answer_chain);
-	TEST(test_answer_chain_truncated);
-	TEST(test_answer_part_rotates);
-	TEST(test_answer_part_of_counted);
-	TEST(test_answer_search);
-	TEST(test_answer_text);
-	TEST(test_answer_without_question);
+	test_run();
 	ldns_pkt_free(t.packet);
 	return test_summary();
 }

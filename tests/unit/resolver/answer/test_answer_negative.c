@@ -2,8 +2,7 @@
 /* Negative answers, and the SOA records that they have. */
 #include "tests/unit/resolver/answer/built_answer.h"
 
-static void
-test_answer_negative(void)
+TEST(test_answer_negative)
 {
 	ask("web.Mesh.test", TYPE_AAAA, 0);
 	t.plan.content = ANSWER_NEGATIVE;
@@ -24,8 +23,7 @@ test_answer_negative(void)
 	    " hostmaster. 1 7200 1800 86400 5"));
 }
 
-static void
-test_answer_negative_chain(void)
+TEST(test_answer_negative_chain)
 {
 	ask("www.mesh.test", TYPE_AAAA, 0);
 	t.plan.content = ANSWER_NEGATIVE;
@@ -47,8 +45,7 @@ test_answer_negative_chain(void)
 }
 
 /* In a zone it is the zone's name that ns.dns and hostmaster stand before. */
-static void
-test_answer_negative_long_name(void)
+TEST(test_answer_negative_long_name)
 {
 	char text[254];
 
@@ -86,8 +83,7 @@ ask_in_zone(const char *name, uint8_t zone_labels, uint16_t rdlength,
 }
 
 /* A target in the question's zone has the zone's name as it was asked for. */
-static void
-test_answer_zone_case(void)
+TEST(test_answer_zone_case)
 {
 	ask_in_zone("wWw.mEsH.tEsT", 2, 15, "\0\17\3web\4mesh\4test\0");
 	CHECK(ANSWER_IS(0, "wWw.mEsH.tEsT.\t30\tIN\tNS\tweb.mEsH.tEsT."));
@@ -104,8 +100,7 @@ test_answer_zone_case(void)
 }
 
 /* The SOA of a zone file belongs to the end of the chain, some labels up. */
-static void
-test_answer_file_soa(void)
+TEST(test_answer_file_soa)
 {
 	static const uint8_t soa[] = "\0\30\1n\0\0\0\0\0\7\0\0\0\1\0\0\0\1"
 	    "\0\0\0\1\0\0\0\11";
@@ -136,8 +131,7 @@ test_answer_file_soa(void)
 }
 
 /* Names below the owner that would pass 255 octets are the owner itself. */
-static void
-test_answer_soa_names(void)
+TEST(test_answer_soa_names)
 {
 	char text[254];
 	size_t length;
@@ -163,8 +157,7 @@ test_answer_soa_names(void)
 }
 
 /* An SOA without room is left out; the answer is no less true (no TC). */
-static void
-test_answer_soa_without_room(void)
+TEST(test_answer_soa_without_room)
 {
 	static uint8_t cname[255];
 
@@ -180,8 +173,7 @@ test_answer_soa_without_room(void)
 	CHECK(t.length == 26 + 267 + 179);
 }
 
-static void
-test_answer_zone_soa(void)
+TEST(test_answer_zone_soa)
 {
 	ask("mesh.test", TYPE_SOA, 0);
 	t.plan.content = ANSWER_SOA;
@@ -196,14 +188,7 @@ test_answer_zone_soa(void)
 int
 main(void)
 {
-	TEST(test_answer_negative);
-	TEST(test_answer_negative_chain);
-	TEST(test_answer_negative_long_name);
-	TEST(test_answer_zone_case);
-	TEST(test_answer_file_soa);
-	TEST(test_answer_soa_names);
-	TEST(test_answer_soa_without_room);
-	TEST(test_answer_zone_soa);
+	test_run();
 	ldns_pkt_free(t.packet);
 	return test_summary();
 }

@@ -129,8 +129,7 @@ join(size_t size)
 #define ANSWER_IS(n, text) record_is(ldns_pkt_answer(t.packet), n, text)
 #define CNAME_TEXT "WWW.mesh.test.\t30\tIN\tCNAME\tfar.example."
 
-static void
-test_chase_question(void)
+TEST(test_chase_question)
 {
 	begin(TYPE_AAAA, false);
 	CHECK(t.query_length == 29);
@@ -142,8 +141,7 @@ test_chase_question(void)
 	CHECK(t.query[11] == 1);
 }
 
-static void
-test_chase_addresses(void)
+TEST(test_chase_addresses)
 {
 	for (int edns = 0; edns < 2; edns++) {
 		begin(TYPE_A, edns);
@@ -168,8 +166,7 @@ test_chase_addresses(void)
 }
 
 /* The nameserver's own chain, names compressed in each way, signatures. */
-static void
-test_chase_other_records(void)
+TEST(test_chase_other_records)
 {
 	begin(TYPE_A, true);
 	reply(0);
@@ -195,8 +192,7 @@ test_chase_other_records(void)
 }
 
 /* What the nameserver says of the target is said of the chain. */
-static void
-test_chase_errors(void)
+TEST(test_chase_errors)
 {
 	begin(TYPE_A, false);
 	reply(RCODE_NXDOMAIN);
@@ -229,8 +225,7 @@ test_chase_errors(void)
 	CHECK(memcmp(t.out + 4, t.chain + 4, t.chase.length - 4) == 0);
 }
 
-static void
-test_chase_malformed(void)
+TEST(test_chase_malformed)
 {
 	static const struct {
 		const char *octets;
@@ -271,8 +266,7 @@ test_chase_malformed(void)
 }
 
 /* Pointers to pointers, in data that mean nothing by themselves. */
-static void
-test_chase_long_names(void)
+TEST(test_chase_long_names)
 {
 	static uint8_t pointers[2 * 200] = "\300\14";
 
@@ -295,8 +289,7 @@ test_chase_long_names(void)
 }
 
 /* More names than are remembered: the eldest are written whole again. */
-static void
-test_chase_many_names(void)
+TEST(test_chase_many_names)
 {
 	char owner[] = "\4n000\300\20", text[64];
 
@@ -315,8 +308,7 @@ test_chase_many_names(void)
 	}
 }
 
-static void
-test_chase_sizes(void)
+TEST(test_chase_sizes)
 {
 	static char many[3500][4];
 	size_t n;
@@ -367,8 +359,7 @@ reply_of_pointers(unsigned int labels)
 }
 
 /* The time that it takes is bounded, by far less than what names can be. */
-static void
-test_chase_costly_names(void)
+TEST(test_chase_costly_names)
 {
 	begin(TYPE_A, false);
 	reply_of_pointers(3);
@@ -380,15 +371,7 @@ test_chase_costly_names(void)
 int
 main(void)
 {
-	TEST(test_chase_question);
-	TEST(test_chase_addresses);
-	TEST(test_chase_other_records);
-	TEST(test_chase_errors);
-	TEST(test_chase_malformed);
-	TEST(test_chase_long_names);
-	TEST(test_chase_many_names);
-	TEST(test_chase_sizes);
-	TEST(test_chase_costly_names);
+	test_run();
 	ldns_pkt_free(t.packet);
 	return test_summary();
 }

@@ -36,8 +36,7 @@ compile_all(const struct mesh *mesh, struct diag *diag, struct table **table)
 	return error;
 }
 
-static void
-several_sources(void)
+TEST(several_sources)
 {
 	struct mesh_source sources[] = {
 	    source_of("hosts", write_file("a", "10.0.0.1 one two\n")),
@@ -70,8 +69,7 @@ several_sources(void)
 	diag_free(&diag);
 }
 
-static void
-errors_of_all_sources_at_once(void)
+TEST(errors_of_all_sources_at_once)
 {
 	struct mesh_source sources[] = {
 	    source_of("nds", write_file("c", "{\"table\": {")),
@@ -91,8 +89,7 @@ errors_of_all_sources_at_once(void)
 	diag_free(&diag);
 }
 
-static void
-what_is_no_file(void)
+TEST(what_is_no_file)
 {
 	static const struct {
 		const char *path;	/* in the directory, if relative */
@@ -132,8 +129,7 @@ what_is_no_file(void)
 	}
 }
 
-static void
-image_that_cannot_be_written(void)
+TEST(image_that_cannot_be_written)
 {
 	struct mesh mesh = mesh_of(NULL, 0);
 	struct diag diag = DIAG_INIT;
@@ -146,8 +142,7 @@ image_that_cannot_be_written(void)
 	diag_free(&diag);
 }
 
-static void
-image_of_no_table(void)
+TEST(image_of_no_table)
 {
 	struct mesh mesh = mesh_of(NULL, 0);
 	int fd = memory_file(NULL, 0);
@@ -168,11 +163,7 @@ main(void)
 	    "fifo" };
 
 	MUST(mkdtemp(directory) != NULL);
-	TEST(several_sources);
-	TEST(errors_of_all_sources_at_once);
-	TEST(what_is_no_file);
-	TEST(image_that_cannot_be_written);
-	TEST(image_of_no_table);
+	test_run();
 	if (!directory_end(files, sizeof(files) / sizeof(files[0])))
 		return 1;
 	return test_summary();

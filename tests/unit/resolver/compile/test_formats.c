@@ -5,8 +5,7 @@
 #include "tests/check.h"
 
 /* Every name that messages list is a format, and it can be read. */
-static void
-listed_names_are_formats(void)
+TEST(listed_names_are_formats)
 {
 	char names[128], *rest = names, *name;
 	size_t count = 0;
@@ -26,8 +25,7 @@ listed_names_are_formats(void)
 }
 
 /* A set of sources has all three of its functions or none. */
-static void
-sets_are_complete(void)
+TEST(sets_are_complete)
 {
 	const struct source_format *kubernetes = formats_find("kubernetes");
 	const struct source_format *hosts = formats_find("hosts");
@@ -38,20 +36,10 @@ sets_are_complete(void)
 	    hosts->end == NULL);
 }
 
-static void
-other_names_are_none(void)
+TEST(other_names_are_none)
 {
 	CHECK(formats_find("") == NULL);
 	CHECK(formats_find("NDS") == NULL);
 	CHECK(formats_find("nds,") == NULL);
 	CHECK(formats_find("nds-protocol") == NULL);
-}
-
-int
-main(void)
-{
-	TEST(listed_names_are_formats);
-	TEST(sets_are_complete);
-	TEST(other_names_are_none);
-	return test_summary();
 }

@@ -82,8 +82,7 @@ compile_all(void)
 	return table;
 }
 
-static void
-files_in_the_order_of_their_names(void)
+TEST(files_in_the_order_of_their_names)
 {
 	static const char *const wanted[] = { "10-b", "2-a", "B", "a" };
 
@@ -106,8 +105,7 @@ files_in_the_order_of_their_names(void)
 	source_files_close(&files);
 }
 
-static void
-a_name_is_the_first_file_s(void)
+TEST(a_name_is_the_first_file_s)
 {
 	struct table *table;
 	struct entry entry;
@@ -134,8 +132,7 @@ a_name_is_the_first_file_s(void)
 	table_close(table);
 }
 
-static void
-objects_of_a_directory_belong_together(void)
+TEST(objects_of_a_directory_belong_together)
 {
 	struct table *table;
 	struct entry entry;
@@ -163,8 +160,7 @@ objects_of_a_directory_belong_together(void)
 	table_close(table);
 }
 
-static void
-errors_of_all_files_at_once(void)
+TEST(errors_of_all_files_at_once)
 {
 	set_up("kubernetes");
 	write_file("a.json", "{ \"kind\": \"Service\",\n");
@@ -187,8 +183,7 @@ errors_of_all_files_at_once(void)
 	    " directory: write it or take it out of mesh.tables"));
 }
 
-static void
-an_empty_directory_is_an_empty_table(void)
+TEST(an_empty_directory_is_an_empty_table)
 {
 	static const struct {
 		const char *format, *said;
@@ -213,8 +208,7 @@ an_empty_directory_is_an_empty_table(void)
 	}
 }
 
-static void
-no_more_files_than_can_be_open(void)
+TEST(no_more_files_than_can_be_open)
 {
 	char name[20];
 
@@ -233,8 +227,7 @@ no_more_files_than_can_be_open(void)
 	    " fewer, or into several directories"));
 }
 
-static void
-a_zone_is_one_file(void)
+TEST(a_zone_is_one_file)
 {
 	set_up("zone");
 	write_file("mesh.zone", "");
@@ -245,8 +238,7 @@ a_zone_is_one_file(void)
 }
 
 /* Links may lead anywhere, but not to a second directory. */
-static void
-links_are_followed(void)
+TEST(links_are_followed)
 {
 	set_up("hosts");
 	MUST(mkdir(path_of("..1"), 0755) == 0);
@@ -264,14 +256,7 @@ int
 main(void)
 {
 	MUST(mkdtemp(directory) != NULL);
-	TEST(files_in_the_order_of_their_names);
-	TEST(a_name_is_the_first_file_s);
-	TEST(objects_of_a_directory_belong_together);
-	TEST(errors_of_all_files_at_once);
-	TEST(an_empty_directory_is_an_empty_table);
-	TEST(no_more_files_than_can_be_open);
-	TEST(a_zone_is_one_file);
-	TEST(links_are_followed);
+	test_run();
 	set_up("hosts");
 	diag_free(&diag);
 	(void)rmdir(directory);

@@ -31,8 +31,7 @@ wire_is(const struct dns_name *name, const char *wire, size_t length)
 
 #define WIRE_IS(name, wire) wire_is(name, wire, sizeof(wire))
 
-static void
-test_name_from_text(void)
+TEST(test_name_from_text)
 {
 	struct dns_name name;
 
@@ -51,8 +50,7 @@ test_name_from_text(void)
 	CHECK(from_text(&name, "a\\065") == 0 && WIRE_IS(&name, "\2aA"));
 }
 
-static void
-test_name_from_text_refuses(void)
+TEST(test_name_from_text_refuses)
 {
 	static const char *const wrong[] = { "..", "a..b", ".a", "a..", "\\",
 		"a\\", "a\\25", "a\\256", "a\\1b2", "\\12.a" };
@@ -68,8 +66,7 @@ test_name_from_text_refuses(void)
 }
 
 /* Three labels of 63 and a last one make names of 254, 255 and 256 octets. */
-static void
-test_name_octet_limit(void)
+TEST(test_name_octet_limit)
 {
 	struct dns_name name;
 	char text[300];
@@ -94,8 +91,7 @@ test_name_octet_limit(void)
 	CHECK(name.length == 255 && name.labels == NAME_MAX_LABELS);
 }
 
-static void
-test_name_to_text(void)
+TEST(test_name_to_text)
 {
 	char text[NAME_TEXT_SIZE];
 	struct dns_name name = make("A.b\\.c.\\001\\127\\200\\032~\\\\");
@@ -106,8 +102,7 @@ test_name_to_text(void)
 }
 
 /* Every octet comes back from text as it was, and the worst name fits. */
-static void
-test_name_text_round_trip(void)
+TEST(test_name_text_round_trip)
 {
 	char text[NAME_TEXT_SIZE];
 	struct dns_name name, back;
@@ -131,8 +126,7 @@ test_name_text_round_trip(void)
 	CHECK(from_text(&back, text) == 0 && back.length == 255);
 }
 
-static void
-test_name_read_lower(void)
+TEST(test_name_read_lower)
 {
 	static const uint8_t wire[] = "\5Ab@[`\13ABCDEFGHXYZ\2{z\0rest";
 	struct dns_name name;
@@ -150,8 +144,7 @@ test_name_read_lower(void)
 }
 
 /* Only A to Z change (RFC 4343), at every place in a word of eight. */
-static void
-test_name_lower_octets(void)
+TEST(test_name_lower_octets)
 {
 	struct dns_name name;
 	unsigned int c, at;
@@ -173,8 +166,7 @@ test_name_lower_octets(void)
 	}
 }
 
-static void
-test_name_read_lower_limits(void)
+TEST(test_name_read_lower_limits)
 {
 	struct dns_name name;
 	uint8_t wire[300];
@@ -190,8 +182,7 @@ test_name_read_lower_limits(void)
 	CHECK(name_read_lower(&name, wire, sizeof(wire)) == -EINVAL);
 }
 
-static void
-test_name_is_within(void)
+TEST(test_name_is_within)
 {
 	struct dns_name root = make("."), zone = make("mesh.test");
 	struct dns_name name = make("host.mesh.test");
@@ -207,8 +198,7 @@ test_name_is_within(void)
 	CHECK(!name_is_within(&dotted, &zone));
 }
 
-static void
-test_name_suffix_offset(void)
+TEST(test_name_suffix_offset)
 {
 	struct dns_name name = make("host.mesh.test");
 
@@ -218,8 +208,7 @@ test_name_suffix_offset(void)
 	CHECK(name_suffix_offset(&name, 3) == 0);
 }
 
-static void
-test_name_join(void)
+TEST(test_name_join)
 {
 	struct dns_name a = make("web"), b = make("svc.x"), root = make(".");
 	struct dns_name joined, most;
@@ -238,8 +227,7 @@ test_name_join(void)
 	CHECK(name_join(&joined, &a, &most) == -ENAMETOOLONG);
 }
 
-static void
-test_rr_texts(void)
+TEST(test_rr_texts)
 {
 	char buf[RR_TEXT_SIZE];
 	uint16_t type, back;
@@ -262,22 +250,4 @@ test_rr_texts(void)
 	CHECK(rr_type_from_text(&type, "TYPE-1") == -EINVAL);
 	CHECK(rr_type_from_text(&type, "NONSENSE") == -EINVAL);
 	CHECK(rr_type_from_text(&type, "") == -EINVAL);
-}
-
-int
-main(void)
-{
-	TEST(test_name_from_text);
-	TEST(test_name_from_text_refuses);
-	TEST(test_name_octet_limit);
-	TEST(test_name_to_text);
-	TEST(test_name_text_round_trip);
-	TEST(test_name_read_lower);
-	TEST(test_name_lower_octets);
-	TEST(test_name_read_lower_limits);
-	TEST(test_name_is_within);
-	TEST(test_name_suffix_offset);
-	TEST(test_name_join);
-	TEST(test_rr_texts);
-	return test_summary();
 }

@@ -56,8 +56,7 @@ parse(const char *message, size_t length)
 
 #define PARSE(literal) parse(literal, sizeof(literal) - 1)
 
-static void
-test_question_plain(void)
+TEST(test_question_plain)
 {
 	CHECK(PARSE(PLAIN("\0")) == QUESTION_PLAIN);
 	CHECK(parsed.id == 0x4d45 && parsed.flags == 0x0100);
@@ -75,8 +74,7 @@ test_question_plain(void)
 }
 
 /* Every prefix of a whole message lacks something. */
-static void
-test_question_cut(void)
+TEST(test_question_cut)
 {
 	static const char message[] = PLAIN("\1") OPT("\0\10")
 	    "\0\12\0\4abcd";
@@ -103,8 +101,7 @@ is_readable(const char *name)
 }
 
 /* Some server finds a question in each of these: policies judge it. */
-static void
-test_question_is_readable_in_any_form(void)
+TEST(test_question_is_readable_in_any_form)
 {
 #define WHOLE	"host.mesh.test"
 #define QUESTION_OF(flags, qd, ar) HEADER(flags, qd, "\0", "\0", ar) NAME IN_A
@@ -127,8 +124,7 @@ test_question_is_readable_in_any_form(void)
 }
 
 /* As dnsmasq reads them: to the header's zeros, ahead, and more than one. */
-static void
-test_question_name_with_pointers(void)
+TEST(test_question_name_with_pointers)
 {
 #define FRONT HEADER(RD, "\1", "\0", "\0", "\0")
 	CHECK(PARSE(FRONT "\4HoSt\4mesh\4test\xc0\x08" IN_A) ==
@@ -159,8 +155,7 @@ test_question_name_with_pointers(void)
 }
 
 /* What the header says is said whatever follows, and in this order. */
-static void
-test_question_header_forms(void)
+TEST(test_question_header_forms)
 {
 	CHECK(PARSE(HEADER("\x81\x80", "\1", "\1", "\0", "\0")) ==
 	    QUESTION_RESPONSE);
@@ -178,8 +173,7 @@ test_question_header_forms(void)
 	CHECK(PARSE("ID\1\0\377\377\0\0\0\0\0\0") == QUESTION_MANY);
 }
 
-static void
-test_question_classes(void)
+TEST(test_question_classes)
 {
 	CHECK(PARSE(HEADER(RD, "\1", "\0", "\0", "\0") NAME "\0\20\0\3") ==
 	    QUESTION_CHAOS);
@@ -195,8 +189,7 @@ test_question_classes(void)
 	    OPT("\0\0") OPT("\0\0")) == QUESTION_CLASS);
 }
 
-static void
-test_question_name(void)
+TEST(test_question_name)
 {
 #define Q(name) HEADER(RD, "\1", "\0", "\0", "\0") name IN_A
 	CHECK(PARSE(Q("\300\14")) == QUESTION_MALFORMED);
@@ -209,8 +202,7 @@ test_question_name(void)
 #undef Q
 }
 
-static void
-test_question_opt(void)
+TEST(test_question_opt)
 {
 	CHECK(PARSE(PLAIN("\1") OPT("\0\0")) == QUESTION_PLAIN);
 	CHECK(parsed.edns.present && parsed.edns.udp_size == 4096);
@@ -249,8 +241,7 @@ test_question_opt(void)
 	    == QUESTION_MALFORMED);
 }
 
-static void
-test_question_two_opt(void)
+TEST(test_question_two_opt)
 {
 	CHECK(PARSE(PLAIN("\2") OPT("\0\0") OPT("\0\0")) == QUESTION_TWO_OPT);
 	CHECK(!parsed.edns.present && parsed.wire_length == 20);
@@ -260,8 +251,7 @@ test_question_two_opt(void)
 	    QUESTION_MALFORMED);
 }
 
-static void
-test_question_signed(void)
+TEST(test_question_signed)
 {
 #define TSIG "\3key\0\0\xfa\0\xff\0\0\0\0\0\0"
 	CHECK(PARSE(PLAIN("\1") TSIG) == QUESTION_SIGNED);
@@ -282,8 +272,7 @@ test_question_signed(void)
 #undef TSIG
 }
 
-static void
-test_question_other_records(void)
+TEST(test_question_other_records)
 {
 	CHECK(PARSE(HEADER(RD, "\1", "\1", "\1", "\1") NAME IN_A
 	    RECORD_A("\300\14") RECORD_A("\1a\300\21") RECORD_A("\300\60")) ==
@@ -295,8 +284,7 @@ test_question_other_records(void)
 }
 
 /* The owner of the only record starts at offset 32. */
-static void
-test_question_pointers(void)
+TEST(test_question_pointers)
 {
 	CHECK(PARSE(PLAIN("\1") RECORD_A("\300\14")) == QUESTION_PLAIN);
 	CHECK(PARSE(PLAIN("\1") RECORD_A("\300\40")) == QUESTION_MALFORMED);
@@ -317,8 +305,7 @@ test_question_pointers(void)
  * The second owner is in the data of the record before it, and ends in its own,
  * with the message's last octet; a label further it would be cut off.
  */
-static void
-test_question_owner_at_the_end(void)
+TEST(test_question_owner_at_the_end)
 {
 #define AROUND "\0\0\1\0\1\0\0\0\0\0\1\17" "\300\53\0\1\0\1\0\0\0\0\0"
 	CHECK(PARSE(PLAIN("\2") AROUND "\4abc\0") == QUESTION_PLAIN);
@@ -330,8 +317,7 @@ test_question_owner_at_the_end(void)
 }
 
 /* Records whose owners are one chain of pointers: a few are odd, but whole. */
-static void
-test_question_pointer_chain(void)
+TEST(test_question_pointer_chain)
 {
 	uint8_t message[2048];
 	struct wire_writer w = wire_writer_over(message, sizeof(message));
@@ -389,8 +375,7 @@ parse_far(void)
 }
 
 /* Owners of 255 octets and of 256: by themselves, with NAME and its end. */
-static void
-test_question_owner_length(void)
+TEST(test_question_owner_length)
 {
 	CHECK(parse_owner(255 - 193 - 1, "\0", 1) == QUESTION_PLAIN);
 	CHECK(parse_owner(255 - 193, "\0", 1) == QUESTION_MALFORMED);
@@ -435,8 +420,7 @@ parse_options(uint16_t options)
 }
 
 /* What question.h promises, and what no question has use for. */
-static void
-test_question_cost(void)
+TEST(test_question_cost)
 {
 	CHECK(parse_records(20) == QUESTION_PLAIN);
 	CHECK(parse_records(200) == QUESTION_MALFORMED);
@@ -447,26 +431,4 @@ test_question_cost(void)
 	/* The last of very many are not looked at. */
 	CHECK(parse_options(1000) == QUESTION_PLAIN);
 	CHECK(parsed.edns.present && parsed.edns.padding);
-}
-
-int
-main(void)
-{
-	TEST(test_question_plain);
-	TEST(test_question_cut);
-	TEST(test_question_is_readable_in_any_form);
-	TEST(test_question_name_with_pointers);
-	TEST(test_question_header_forms);
-	TEST(test_question_classes);
-	TEST(test_question_name);
-	TEST(test_question_opt);
-	TEST(test_question_two_opt);
-	TEST(test_question_signed);
-	TEST(test_question_other_records);
-	TEST(test_question_pointers);
-	TEST(test_question_owner_at_the_end);
-	TEST(test_question_pointer_chain);
-	TEST(test_question_owner_length);
-	TEST(test_question_cost);
-	return test_summary();
 }

@@ -33,8 +33,7 @@ static const struct sample samples[] = {
 };
 
 /* Of known types, one octet less or more is none. */
-static void
-text_is_of_whole_data_alone(void)
+TEST(text_is_of_whole_data_alone)
 {
 	for (size_t i = 0; i < sizeof(samples) / sizeof(samples[0]); i++) {
 		const struct sample *s = &samples[i];
@@ -73,8 +72,7 @@ read_at(const char *octets, size_t length, size_t offset, size_t end,
 	return fine;
 }
 
-static void
-compressed_names_lead_backwards(void)
+TEST(compressed_names_lead_backwards)
 {
 	struct dns_name name;
 	char text[NAME_TEXT_SIZE];
@@ -96,12 +94,4 @@ compressed_names_lead_backwards(void)
 	CHECK(!read_at("\2b", 2, 20, 22, &name, &behind));
 	CHECK(!read_at("\100b\0", 3, 20, 23, &name, &behind));
 	CHECK(!read_at("\200\14", 2, 20, 22, &name, &behind));
-}
-
-int
-main(void)
-{
-	TEST(text_is_of_whole_data_alone);
-	TEST(compressed_names_lead_backwards);
-	return test_summary();
 }

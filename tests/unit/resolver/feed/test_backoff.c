@@ -11,8 +11,7 @@ longest(struct backoff *b, int64_t ceiling)
 	return backoff_next_ms(b, (uint64_t)ceiling);
 }
 
-static void
-grows_to_a_ceiling(void)
+TEST(grows_to_a_ceiling)
 {
 	static const int64_t ceilings[] = { 500, 800, 1280, 2048, 3276, 5241,
 		8385, 13416, 21465, 30000, 30000, 30000 };
@@ -24,8 +23,7 @@ grows_to_a_ceiling(void)
 	CHECK(longest(&b, 500) == 500);
 }
 
-static void
-jitter_is_full(void)
+TEST(jitter_is_full)
 {
 	uint64_t random = 1;
 	int64_t sum = 0, least = 1000000, most = 0;
@@ -45,8 +43,7 @@ jitter_is_full(void)
 	CHECK(sum / 100000 > 14800 && sum / 100000 < 15200);
 }
 
-static void
-lasting_refusals_wait_longest(void)
+TEST(lasting_refusals_wait_longest)
 {
 	struct backoff b = { 0 };
 
@@ -56,20 +53,9 @@ lasting_refusals_wait_longest(void)
 	CHECK(backoff_next_ms(&b, 30000) == 30000);
 }
 
-static void
-planned_is_soon(void)
+TEST(planned_is_soon)
 {
 	CHECK(backoff_planned_ms(0) == 0);
 	CHECK(backoff_planned_ms(2000) == 2000);
 	CHECK(backoff_planned_ms(UINT64_MAX) <= 2000);
-}
-
-int
-main(void)
-{
-	TEST(grows_to_a_ceiling);
-	TEST(jitter_is_full);
-	TEST(lasting_refusals_wait_longest);
-	TEST(planned_is_soon);
-	return test_summary();
 }

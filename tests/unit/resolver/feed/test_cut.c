@@ -146,8 +146,7 @@ cut(long sends, long takes, long calls)
 	return was_cut;
 }
 
-static void
-what_the_server_sends(void)
+TEST(what_the_server_sends)
 {
 	long n = 0;
 
@@ -157,8 +156,7 @@ what_the_server_sends(void)
 	CHECK(n > 200 && n < OCTETS_MOST);
 }
 
-static void
-what_the_server_takes(void)
+TEST(what_the_server_takes)
 {
 	long n = 0;
 
@@ -168,8 +166,7 @@ what_the_server_takes(void)
 	CHECK(n > 200 && n < OCTETS_MOST);
 }
 
-static void
-what_memory_lacks(void)
+TEST(what_memory_lacks)
 {
 	long n = 0;
 
@@ -178,13 +175,4 @@ what_memory_lacks(void)
 	printf("figure: memory ran out at each of %ld calls\n", n);
 	CHECK(n > 10 && n < OCTETS_MOST);
 	CHECK(memory_missed);
-}
-
-int
-main(void)
-{
-	TEST(what_the_server_sends);
-	TEST(what_the_server_takes);
-	TEST(what_memory_lacks);
-	return test_summary();
 }

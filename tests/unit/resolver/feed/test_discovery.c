@@ -65,8 +65,7 @@ first_request(const struct feed_node *node, const struct node_machine *machine)
 	return request(&r);
 }
 
-static void
-first_request_has_a_node(void)
+TEST(first_request_has_a_node)
 {
 	const struct feed_node node = { .namespace = shop,
 		.cluster = kubernetes, .service_account = account,
@@ -106,8 +105,7 @@ instance_ips_are(const struct node_machine *machine, const char *ips)
 }
 
 /* istiod finds a connection by its first address: it must not be ours. */
-static void
-the_first_address_is_nobodys(void)
+TEST(the_first_address_is_nobodys)
 {
 	const struct node_machine four = { .ipv4 = "10.0.0.5" };
 	const struct node_machine six = { .ipv6 = "fd00::5" };
@@ -121,8 +119,7 @@ the_first_address_is_nobodys(void)
 	CHECK(instance_ips_are(&none, "192.0.2.1"));
 }
 
-static void
-address_from_the_config(void)
+TEST(address_from_the_config)
 {
 	char v4[] = "10.1.2.3", v6[] = "fd00::9";
 	struct feed_node node = { .ip = v4 };
@@ -136,8 +133,7 @@ address_from_the_config(void)
 	CHECK(strpbrk(machine.name, ".~") == NULL);
 }
 
-static void
-ack_and_nack(void)
+TEST(ack_and_nack)
 {
 	struct discovery_request r = { .version = span_of("7"),
 		.nonce = span_of("n8") };
@@ -165,8 +161,7 @@ put_resource(struct protobuf_writer *w, const char *type, const char *value)
 	return w->length;
 }
 
-static void
-response_is_read(void)
+TEST(response_is_read)
 {
 	struct protobuf_writer w = { 0 };
 	struct discovery_response r;
@@ -187,8 +182,7 @@ response_is_read(void)
 }
 
 /* An Any without octets of a table is the empty table. */
-static void
-empty_table_and_none(void)
+TEST(empty_table_and_none)
 {
 	struct protobuf_writer w = { 0 };
 	struct discovery_response r;
@@ -201,8 +195,7 @@ empty_table_and_none(void)
 	CHECK(r.tables == 0 && r.others == 0 && r.broken == 0);
 }
 
-static void
-broken_responses(void)
+TEST(broken_responses)
 {
 	struct protobuf_writer w = { 0 };
 	struct discovery_response r;
@@ -221,13 +214,7 @@ broken_responses(void)
 int
 main(void)
 {
-	TEST(first_request_has_a_node);
-	TEST(the_first_address_is_nobodys);
-	TEST(address_from_the_config);
-	TEST(ack_and_nack);
-	TEST(response_is_read);
-	TEST(empty_table_and_none);
-	TEST(broken_responses);
+	test_run();
 	protobuf_writer_free(&writer);
 	return test_summary();
 }

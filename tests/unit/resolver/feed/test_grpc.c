@@ -35,8 +35,7 @@ put(struct grpc_reader *r, const uint8_t *octets, size_t length, size_t piece,
 	return read;
 }
 
-static void
-cut_anywhere(void)
+TEST(cut_anywhere)
 {
 	uint8_t octets[3 * (GRPC_PREFIX + 1000)];
 
@@ -56,8 +55,7 @@ cut_anywhere(void)
 	}
 }
 
-static void
-content_is_kept(void)
+TEST(content_is_kept)
 {
 	struct grpc_reader r = { .limit = LIMIT };
 	uint8_t octets[GRPC_PREFIX + 50000], *message;
@@ -73,8 +71,7 @@ content_is_kept(void)
 	free(message);
 }
 
-static void
-empty_messages(void)
+TEST(empty_messages)
 {
 	static const uint8_t octets[2 * GRPC_PREFIX] = { 0 };
 	struct grpc_reader r = { .limit = LIMIT };
@@ -85,8 +82,7 @@ empty_messages(void)
 	grpc_reader_free(&r);
 }
 
-static void
-memory_follows_what_came(void)
+TEST(memory_follows_what_came)
 {
 	struct grpc_reader r = { .limit = (uint64_t)1 << 32 };
 	uint8_t octets[GRPC_PREFIX + 1];
@@ -99,8 +95,7 @@ memory_follows_what_came(void)
 	grpc_reader_free(&r);
 }
 
-static void
-limit_and_flag(void)
+TEST(limit_and_flag)
 {
 	struct grpc_reader r = { .limit = LIMIT };
 	uint8_t octets[GRPC_PREFIX];
@@ -137,8 +132,7 @@ status_of(const struct header *headers, char why[FEED_TEXT])
 #define GRPC_TYPE { "content-type", "application/grpc" }
 
 /* FEED G1: what is not gRPC is judged by its HTTP status. */
-static void
-http_status_of_what_is_not_grpc(void)
+TEST(http_status_of_what_is_not_grpc)
 {
 	static const struct {
 		const char *http;
@@ -160,8 +154,7 @@ http_status_of_what_is_not_grpc(void)
 }
 
 /* FEED G4, G5 and a status that is not there. */
-static void
-grpc_status_wins(void)
+TEST(grpc_status_wins)
 {
 	char why[FEED_TEXT];
 
@@ -181,8 +174,7 @@ grpc_status_wins(void)
 }
 
 /* FEED G12 */
-static void
-messages_are_decoded(void)
+TEST(messages_are_decoded)
 {
 	static const struct {
 		const char *raw, *text;
@@ -205,8 +197,7 @@ messages_are_decoded(void)
 	}
 }
 
-static void
-long_messages_are_cut(void)
+TEST(long_messages_are_cut)
 {
 	char value[4096], why[FEED_TEXT];
 
@@ -218,8 +209,7 @@ long_messages_are_cut(void)
 }
 
 /* FEED G24 */
-static void
-reset_codes(void)
+TEST(reset_codes)
 {
 	static const unsigned int status[] = { 13, 13, 13, 13, 13, 2, 13, 14,
 		1, 13, 13, 8, 7, 2 };
@@ -228,8 +218,7 @@ reset_codes(void)
 		CHECK(grpc_status_of_reset(code) == status[code]);
 }
 
-static void
-body_of_a_web_server(void)
+TEST(body_of_a_web_server)
 {
 	struct grpc_reply reply = { .http_status = 502 };
 	char why[FEED_TEXT];
@@ -239,21 +228,4 @@ body_of_a_web_server(void)
 	CHECK(reply.body_length == GRPC_BODY_KEPT);
 	CHECK(grpc_reply_status(&reply, why) == 14);
 	CHECK(strstr(why, "HTTP 502") != NULL && strstr(why, "<h1>?") != NULL);
-}
-
-int
-main(void)
-{
-	TEST(cut_anywhere);
-	TEST(content_is_kept);
-	TEST(empty_messages);
-	TEST(memory_follows_what_came);
-	TEST(limit_and_flag);
-	TEST(http_status_of_what_is_not_grpc);
-	TEST(grpc_status_wins);
-	TEST(messages_are_decoded);
-	TEST(long_messages_are_cut);
-	TEST(reset_codes);
-	TEST(body_of_a_web_server);
-	return test_summary();
 }

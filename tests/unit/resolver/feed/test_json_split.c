@@ -54,8 +54,7 @@ feed(bool list, const char *text, size_t piece)
 	return error;
 }
 
-static void
-watch_cut_anywhere(void)
+TEST(watch_cut_anywhere)
 {
 	static const char text[] = "{\"a\":{\"b\":1}}\n{\"s\":\"}{\\\"\\\\\"}"
 	    "{}\r\n \t{\"c\":[{},{}]}\n";
@@ -69,16 +68,14 @@ watch_cut_anywhere(void)
 	}
 }
 
-static void
-watch_that_ends_within(void)
+TEST(watch_that_ends_within)
 {
 	CHECK(feed(false, "{\"a\":1}{\"b\"", 3) == 0);
 	CHECK(strcmp(objects, "{\"a\":1}\n") == 0);
 	CHECK(!json_split_is_whole(&split));
 }
 
-static void
-what_is_no_watch(void)
+TEST(what_is_no_watch)
 {
 	CHECK(feed(false, "[{}]", 9) == -EBADMSG);
 	CHECK(feed(false, "{},{}", 9) == -EBADMSG);
@@ -96,8 +93,7 @@ head_is(const char *text)
 	    memcmp(head.text, text, head.length) == 0;
 }
 
-static void
-list_cut_anywhere(void)
+TEST(list_cut_anywhere)
 {
 	static const char text[] = "{\"kind\": \"ServiceList\",\n\"metadata\":"
 	    "{\"resourceVersion\":\"7\",\"items\":[1]}, \"items\" : [ {\"a\":"
@@ -114,8 +110,7 @@ list_cut_anywhere(void)
 	}
 }
 
-static void
-list_without_items(void)
+TEST(list_without_items)
 {
 	CHECK(feed(true, "{\"items\":null,\"a\":{}}", 4) == 0);
 	CHECK(objects[0] == '\0' && json_split_is_whole(&split));
@@ -126,8 +121,7 @@ list_without_items(void)
 	CHECK(feed(true, "", 1) == 0 && !json_split_is_whole(&split));
 }
 
-static void
-what_is_no_list(void)
+TEST(what_is_no_list)
 {
 	CHECK(feed(true, "[{}]", 9) == -EBADMSG);
 	CHECK(feed(true, "{\"items\":[1]}", 9) == -EBADMSG);
@@ -137,8 +131,7 @@ what_is_no_list(void)
 }
 
 /* An object, or a list's head, that never ends. */
-static void
-limits(void)
+TEST(limits)
 {
 	size_t length = (size_t)1 << 16;
 	char *text = malloc(length + 1);
@@ -168,13 +161,7 @@ limits(void)
 int
 main(void)
 {
-	TEST(watch_cut_anywhere);
-	TEST(watch_that_ends_within);
-	TEST(what_is_no_watch);
-	TEST(list_cut_anywhere);
-	TEST(list_without_items);
-	TEST(what_is_no_list);
-	TEST(limits);
+	test_run();
 	json_split_free(&split);
 	return test_summary();
 }

@@ -6,8 +6,7 @@
 
 #define AT(ms)	monotime_from_ms(1000000 + (ms))
 
-static void
-asks_a_silent_peer(void)
+TEST(asks_a_silent_peer)
 {
 	struct keepalive k;
 
@@ -22,8 +21,7 @@ asks_a_silent_peer(void)
 	CHECK(keepalive_step(&k, AT(69000)) == KEEPALIVE_PING);
 }
 
-static void
-octets_are_life(void)
+TEST(octets_are_life)
 {
 	struct keepalive k;
 
@@ -35,8 +33,7 @@ octets_are_life(void)
 }
 
 /* istiod ends a connection whose pings are less than 15 s apart. */
-static void
-pings_are_apart(void)
+TEST(pings_are_apart)
 {
 	struct keepalive k;
 
@@ -50,8 +47,7 @@ pings_are_apart(void)
 	CHECK(keepalive_step(&k, AT(16000)) == KEEPALIVE_PING);
 }
 
-static void
-slower_after_a_complaint(void)
+TEST(slower_after_a_complaint)
 {
 	int64_t ms = KEEPALIVE_INTERVAL_MS;
 
@@ -60,14 +56,4 @@ slower_after_a_complaint(void)
 	for (int i = 0; i < 100; i++)
 		ms = keepalive_slower(ms);
 	CHECK(ms == KEEPALIVE_INTERVAL_MOST_MS);
-}
-
-int
-main(void)
-{
-	TEST(asks_a_silent_peer);
-	TEST(octets_are_life);
-	TEST(pings_are_apart);
-	TEST(slower_after_a_complaint);
-	return test_summary();
 }

@@ -51,8 +51,7 @@ begin(void)
 }
 
 /* The token is used until its file was read once; then the file counts. */
-static void
-file_before_token(void)
+TEST(file_before_token)
 {
 	begin();
 	write_config("token: inside, tokenFile: token");
@@ -69,8 +68,7 @@ file_before_token(void)
 }
 
 /* A token cannot add headers to a request. */
-static void
-no_token(void)
+TEST(no_token)
 {
 	static const char *const bad[] = { "", "\n", "a\nX: y", "a b", "\x01",
 		"caf\xc3\xa9" };
@@ -86,8 +84,7 @@ no_token(void)
 	CHECK(!refresh() && c.error[0] != '\0');
 }
 
-static void
-token_that_goes(void)
+TEST(token_that_goes)
 {
 	begin();
 	write_config("token: one");
@@ -99,8 +96,7 @@ token_that_goes(void)
 }
 
 /* A token is sent to the server that it is for, and no longer than it counts. */
-static void
-token_stays_with_its_server(void)
+TEST(token_stays_with_its_server)
 {
 	begin();
 	write_file(token_file, "from-file");
@@ -122,8 +118,7 @@ token_stays_with_its_server(void)
 }
 
 /* Half a file, in the middle of a rotation: what was read before stays. */
-static void
-kubeconfig_that_breaks(void)
+TEST(kubeconfig_that_breaks)
 {
 	begin();
 	write_file(config, "current-");
@@ -143,11 +138,7 @@ main(void)
 		return 1;
 	(void)snprintf(config, sizeof(config), "%s/config", directory);
 	(void)snprintf(token_file, sizeof(token_file), "%s/token", directory);
-	TEST(file_before_token);
-	TEST(no_token);
-	TEST(token_that_goes);
-	TEST(token_stays_with_its_server);
-	TEST(kubeconfig_that_breaks);
+	test_run();
 	kube_credentials_free(&c);
 	(void)unlink(config);
 	(void)unlink(token_file);

@@ -19,8 +19,7 @@ begin(void)
 	memset(&offer, 0, sizeof(offer));
 }
 
-static void
-quiet_first(void)
+TEST(quiet_first)
 {
 	begin();
 	CHECK(!kube_offer_is_due(&offer, at(0)));
@@ -34,8 +33,7 @@ quiet_first(void)
 	CHECK(!kube_offer_is_due(&offer, at(100000)));
 }
 
-static void
-ten_seconds_at_most(void)
+TEST(ten_seconds_at_most)
 {
 	begin();
 	for (int64_t ms = 0; ms < 10000; ms += 50) {
@@ -46,8 +44,7 @@ ten_seconds_at_most(void)
 	CHECK(kube_offer_is_due(&offer, at(10000)));
 }
 
-static void
-not_kept(void)
+TEST(not_kept)
 {
 	begin();
 	kube_offer_change(&offer, at(0));
@@ -58,21 +55,10 @@ not_kept(void)
 	CHECK(!kube_offer_is_due(&offer, at(100000)));
 }
 
-static void
-refused(void)
+TEST(refused)
 {
 	begin();
 	kube_offer_change(&offer, at(0));
 	kube_offer_verdict(&offer, at(100), 0, FEED_REFUSED);
 	CHECK(!kube_offer_is_due(&offer, at(100000)));
-}
-
-int
-main(void)
-{
-	TEST(quiet_first);
-	TEST(ten_seconds_at_most);
-	TEST(not_kept);
-	TEST(refused);
-	return test_summary();
 }

@@ -49,8 +49,7 @@ list_is(const char *wanted)
 
 #define HEAD "{\"apiVersion\":\"v1\",\"kind\":\"List\",\"items\":["
 
-static void
-put_and_remove(void)
+TEST(put_and_remove)
 {
 	CHECK(list_is(HEAD "\n]}\n"));
 	CHECK(!kube_store_remove(&a, "n/a"));
@@ -71,8 +70,7 @@ put_and_remove(void)
 }
 
 /* In whatever order they came. */
-static void
-many_in_order(void)
+TEST(many_in_order)
 {
 	const struct kube_store *const stores[] = { &a };
 	char key[20], text[20], *made;
@@ -136,8 +134,7 @@ slim_is(const char *wanted)
 	return right;
 }
 
-static void
-slim_objects(void)
+TEST(slim_objects)
 {
 	CHECK(make("Service", "{ \"kind\" : \"X\", \"status\": {\"a\": [1, {}]"
 	    "},\n\"metadata\": {\"uid\": \"\\u0000\", \"name\": \"a\","
@@ -160,8 +157,7 @@ slim_objects(void)
 	CHECK(meta.key[0] == '\0' && meta.version[0] == '\0');
 }
 
-static void
-bad_objects(void)
+TEST(bad_objects)
 {
 	CHECK(make("Service", "{\"metadata\":{\"name\":\"a\"}") == -EBADMSG);
 	CHECK(make("Service", "[]") == -EBADMSG);
@@ -180,10 +176,7 @@ bad_objects(void)
 int
 main(void)
 {
-	TEST(put_and_remove);
-	TEST(many_in_order);
-	TEST(slim_objects);
-	TEST(bad_objects);
+	test_run();
 	kube_store_clear(&a);
 	kube_store_clear(&b);
 	kube_slim_free(&slim);

@@ -39,8 +39,7 @@ is(const char *text, const char *wanted)
 	return text != NULL && strcmp(text, wanted) == 0;
 }
 
-static void
-files(void)
+TEST(files)
 {
 	CHECK(read_text(CONFIG("server: 'https://10.0.0.1:6443/',"
 	    " certificate-authority: ca.pem, tls-server-name: api.example,"
@@ -57,8 +56,7 @@ files(void)
 }
 
 /* The data count before the file. */
-static void
-data(void)
+TEST(data)
 {
 	CHECK(read_text(CONFIG("server: https://a,"
 	    " certificate-authority-data: Um9vdHM=,"
@@ -70,8 +68,7 @@ data(void)
 	CHECK(is(access_.token, "secret"));
 }
 
-static void
-no_user(void)
+TEST(no_user)
 {
 	CHECK(read_text("current-context: a\ncontexts: [{name: a, context:"
 	    " {cluster: c}}]\nclusters: [{name: c, cluster: {server:"
@@ -92,8 +89,7 @@ refused(const char *text, const char *word)
 	return right;
 }
 
-static void
-what_is_refused(void)
+TEST(what_is_refused)
 {
 	CHECK(refused("", "current-context"));
 	CHECK(refused("a: [", ":2: not valid YAML") || refused("a: [",
@@ -125,16 +121,14 @@ what_is_refused(void)
 	CHECK(refused("current-context: \"\\e[31m\"\n", "no \"?[31m\""));
 }
 
-static void
-insecure(void)
+TEST(insecure)
 {
 	CHECK(read_text(CONFIG("server: https://a, insecure-skip-tls-verify:"
 	    " true", "")) == 0);
 	CHECK(access_.insecure);
 }
 
-static void
-in_a_pod(void)
+TEST(in_a_pod)
 {
 	kube_access_free(&access_);
 	CHECK(kubeconfig_in_cluster(&access_, "10.96.0.1", "443", "/sa",
@@ -151,8 +145,7 @@ in_a_pod(void)
 	    -EINVAL && strstr(why, "KUBERNETES_SERVICE_HOST") != NULL);
 }
 
-static void
-file_that_is_missing(void)
+TEST(file_that_is_missing)
 {
 	CHECK(kubeconfig_load(&access_, "/nonexistent/config", why) ==
 	    -EINVAL);
@@ -163,13 +156,7 @@ file_that_is_missing(void)
 int
 main(void)
 {
-	TEST(files);
-	TEST(data);
-	TEST(no_user);
-	TEST(what_is_refused);
-	TEST(insecure);
-	TEST(in_a_pod);
-	TEST(file_that_is_missing);
+	test_run();
 	kube_access_free(&access_);
 	return test_summary();
 }

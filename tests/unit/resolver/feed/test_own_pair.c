@@ -47,8 +47,7 @@ keep(EVP_PKEY *key, const char *certificate)
 	return own_pair_write("pair", key, &chain, 1, (int64_t)time(NULL), why);
 }
 
-static void
-request_has_the_key_and_no_name(void)
+TEST(request_has_the_key_and_no_name)
 {
 	EVP_PKEY *key = own_pair_key(), *found;
 	char *text = own_pair_request(key);
@@ -67,8 +66,7 @@ request_has_the_key_and_no_name(void)
 	EVP_PKEY_free(key);
 }
 
-static void
-is_kept_privately(void)
+TEST(is_kept_privately)
 {
 	EVP_PKEY *key = own_pair_key();
 	char *certificate = certify(key, -100, 1000);
@@ -86,8 +84,7 @@ is_kept_privately(void)
 }
 
 /* What is refused leaves the pair that is there. */
-static void
-is_refused(void)
+TEST(is_refused)
 {
 	EVP_PKEY *key = own_pair_key(), *other = own_pair_key();
 	char *expired = certify(key, -100, -1), *foreign = certify(other, 0, 9);
@@ -109,8 +106,7 @@ is_refused(void)
 	EVP_PKEY_free(other);
 }
 
-static void
-no_place_to_keep_it(void)
+TEST(no_place_to_keep_it)
 {
 	EVP_PKEY *key = own_pair_key();
 	char *certificate = certify(key, 0, 1000);
@@ -128,10 +124,7 @@ main(void)
 {
 	if (mkdtemp(directory) == NULL || chdir(directory) != 0)
 		return 1;
-	TEST(request_has_the_key_and_no_name);
-	TEST(is_kept_privately);
-	TEST(is_refused);
-	TEST(no_place_to_keep_it);
+	test_run();
 	(void)unlink("pair");
 	(void)rmdir(directory);
 	return test_summary();

@@ -13,8 +13,7 @@ wrote(const struct protobuf_writer *w, const char *octets, size_t length)
 	    memcmp(w->octets, octets, length) == 0;
 }
 
-static void
-scalars(void)
+TEST(scalars)
 {
 	struct protobuf_writer w = { 0 };
 
@@ -30,8 +29,7 @@ scalars(void)
 	protobuf_writer_free(&w);
 }
 
-static void
-messages_in_messages(void)
+TEST(messages_in_messages)
 {
 	struct protobuf_writer w = { 0 };
 	size_t outer, inner;
@@ -47,8 +45,7 @@ messages_in_messages(void)
 	protobuf_writer_free(&w);
 }
 
-static void
-grows(void)
+TEST(grows)
 {
 	struct protobuf_writer w = { 0 };
 	static char text[5000];
@@ -63,8 +60,7 @@ grows(void)
 	protobuf_writer_free(&w);
 }
 
-static void
-failure_is_sticky(void)
+TEST(failure_is_sticky)
 {
 	struct protobuf_writer w = { 0 };
 
@@ -74,14 +70,4 @@ failure_is_sticky(void)
 	CHECK(w.failed);
 	protobuf_writer_free(&w);
 	CHECK(!w.failed && w.octets == NULL);
-}
-
-int
-main(void)
-{
-	TEST(scalars);
-	TEST(messages_in_messages);
-	TEST(grows);
-	TEST(failure_is_sticky);
-	return test_summary();
 }

@@ -2,8 +2,7 @@
 /* A reflector whose requests are refused or fail, and when it asks again. */
 #include "tests/unit/resolver/feed/reflector_server.h"
 
-static void
-too_many_requests(void)
+TEST(too_many_requests)
 {
 	struct reflector_end end = { .whole = true, .why = "",
 	    .retry_after = 7 };
@@ -28,8 +27,7 @@ too_many_requests(void)
 	CHECK(monotime_ms_since(reflector_deadline(&r), now) == 9000);
 }
 
-static void
-unauthorized(void)
+TEST(unauthorized)
 {
 	begin("services");
 	(void)ask();
@@ -41,8 +39,7 @@ unauthorized(void)
 	CHECK(strstr(r.error, "HTTP 401: why") != NULL);
 }
 
-static void
-forbidden_kind(void)
+TEST(forbidden_kind)
 {
 	begin("serviceentries");
 	(void)ask();
@@ -65,8 +62,7 @@ forbidden_kind(void)
 	CHECK(!reflector_is_settled(&r));
 }
 
-static void
-absent_kind(void)
+TEST(absent_kind)
 {
 	begin("serviceentries");
 	(void)ask();
@@ -82,8 +78,7 @@ absent_kind(void)
 }
 
 /* One that was there: once may be a server that has only just started. */
-static void
-kind_that_goes(void)
+TEST(kind_that_goes)
 {
 	begin("serviceentries");
 	r.no_initial = true;
@@ -99,8 +94,7 @@ kind_that_goes(void)
 	CHECK(reflector_is_settled(&r));
 }
 
-static void
-back_off(void)
+TEST(back_off)
 {
 	const struct reflector_end lost = { .cause = FEED_CAUSE_CONNECT,
 	    .why = "no" };
@@ -127,8 +121,7 @@ back_off(void)
 }
 
 /* A proxy's page is shown, harmless. */
-static void
-words_of_strangers(void)
+TEST(words_of_strangers)
 {
 	begin("services");
 	(void)ask();
@@ -165,8 +158,7 @@ out_of_turn(unsigned int which)
  * at once.  Three different answers in turn, 60 times; pages go on at once, as
  * far as there are.
  */
-static void
-nothing_makes_a_circle(void)
+TEST(nothing_makes_a_circle)
 {
 	enum { ANSWERS = 14, ASKED = 60, MOST_A_SECOND = 10 };
 	int64_t least = INT64_MAX;
@@ -197,14 +189,7 @@ int
 main(void)
 {
 	begin("services");
-	TEST(too_many_requests);
-	TEST(unauthorized);
-	TEST(forbidden_kind);
-	TEST(absent_kind);
-	TEST(kind_that_goes);
-	TEST(back_off);
-	TEST(words_of_strangers);
-	TEST(nothing_makes_a_circle);
+	test_run();
 	reflector_free(&r);
 	return test_summary();
 }

@@ -2,8 +2,7 @@
 /* A reflector's first objects: from initial events, or from a list in pages. */
 #include "tests/unit/resolver/feed/reflector_server.h"
 
-static void
-initial_events(void)
+TEST(initial_events)
 {
 	begin("services");
 	CHECK(strcmp(ask(), "/api/v1/services?watch=1&allowWatchBookmarks=true"
@@ -24,8 +23,7 @@ initial_events(void)
 	    "&resourceVersion=11&timeoutSeconds=300") == 0);
 }
 
-static void
-initial_events_refused(void)
+TEST(initial_events_refused)
 {
 	static const unsigned int codes[] = { 400, 405, 422 };
 
@@ -40,8 +38,7 @@ initial_events_refused(void)
 }
 
 /* An old server that only ignores what it does not know. */
-static void
-initial_events_without_end(void)
+TEST(initial_events_without_end)
 {
 	begin("services");
 	(void)ask();
@@ -66,8 +63,7 @@ initial_events_without_end(void)
 }
 
 /* No answer at all says nothing about WatchList. */
-static void
-initial_events_unreachable(void)
+TEST(initial_events_unreachable)
 {
 	begin("services");
 	(void)ask();
@@ -76,8 +72,7 @@ initial_events_unreachable(void)
 	CHECK(asks("sendInitialEvents"));
 }
 
-static void
-list_in_pages(void)
+TEST(list_in_pages)
 {
 	begin("services");
 	(void)ask();
@@ -95,8 +90,7 @@ list_in_pages(void)
 }
 
 /* 410 of a page: the whole list, in one, at the version first asked for. */
-static void
-page_expired(void)
+TEST(page_expired)
 {
 	begin("services");
 	(void)ask();
@@ -113,8 +107,7 @@ page_expired(void)
 }
 
 /* A list that fails in the middle begins anew; what was there stays. */
-static void
-page_lost(void)
+TEST(page_lost)
 {
 	begin("services");
 	(void)ask();
@@ -132,8 +125,7 @@ page_lost(void)
 }
 
 /* cg/tools/cache/reflector_test.go: the lists are at "0", "10" and "". */
-static void
-K19_expired_exact(void)
+TEST(K19_expired_exact)
 {
 	begin("services");
 	(void)ask();
@@ -157,8 +149,7 @@ K19_expired_exact(void)
 }
 
 /* One octet a second would be for ever. */
-static void
-list_that_trickles(void)
+TEST(list_that_trickles)
 {
 	begin("services");
 	r.no_initial = true;
@@ -172,8 +163,7 @@ list_that_trickles(void)
 	CHECK(reflector_is_silent(&r, monotime_add_ms(now, 1000)));
 }
 
-static void
-resync(void)
+TEST(resync)
 {
 	watch_from_10();
 	now = monotime_add_ms(now, REFLECTOR_RESYNC + 1000);
@@ -185,8 +175,7 @@ resync(void)
 	CHECK(strcmp(query(), "limit=500") == 0);
 }
 
-static void
-in_a_namespace(void)
+TEST(in_a_namespace)
 {
 	begin("pods");
 	r.namespace = "a b";
@@ -195,8 +184,7 @@ in_a_namespace(void)
 	    target);
 }
 
-static void
-objects_beyond_the_limit(void)
+TEST(objects_beyond_the_limit)
 {
 	begin("services");
 	reflector_free(&r);
@@ -212,8 +200,7 @@ objects_beyond_the_limit(void)
 }
 
 /* Without room for both, what is listed anew takes the place of what was. */
-static void
-item_28_a_list_without_room_beside_the_store(void)
+TEST(item_28_a_list_without_room_beside_the_store)
 {
 	watch_from_10();
 	room.limit = room.used + room.used / 2;
@@ -236,8 +223,7 @@ item_28_a_list_without_room_beside_the_store(void)
 }
 
 /* A list counts when it is whole, wherever it is lost. */
-static void
-list_lost_at_each_octet(void)
+TEST(list_lost_at_each_octet)
 {
 	static const char list[] = LIST("10");
 
@@ -260,20 +246,7 @@ int
 main(void)
 {
 	begin("services");
-	TEST(initial_events);
-	TEST(initial_events_refused);
-	TEST(initial_events_without_end);
-	TEST(initial_events_unreachable);
-	TEST(list_in_pages);
-	TEST(page_expired);
-	TEST(page_lost);
-	TEST(K19_expired_exact);
-	TEST(list_that_trickles);
-	TEST(resync);
-	TEST(in_a_namespace);
-	TEST(objects_beyond_the_limit);
-	TEST(item_28_a_list_without_room_beside_the_store);
-	TEST(list_lost_at_each_octet);
+	test_run();
 	reflector_free(&r);
 	return test_summary();
 }

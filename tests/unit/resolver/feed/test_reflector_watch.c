@@ -3,8 +3,7 @@
 #include "tests/unit/resolver/feed/reflector_server.h"
 
 /* ibidem: after ADDED, MODIFIED, BOOKMARK, DELETED the next is 10 to 40. */
-static void
-K24_resource_version_update(void)
+TEST(K24_resource_version_update)
 {
 	static const struct {
 		const char *event, *version;
@@ -31,8 +30,7 @@ K24_resource_version_update(void)
 	}
 }
 
-static void
-watch_expired(void)
+TEST(watch_expired)
 {
 	for (int in_stream = 0; in_stream < 2; in_stream++) {
 		watch_from_10();
@@ -55,8 +53,7 @@ watch_expired(void)
 }
 
 /* API servers before 1.18.6 give no cause. */
-static void
-item_28_version_too_large_by_its_message(void)
+TEST(item_28_version_too_large_by_its_message)
 {
 	watch_from_10();
 	CHECK(!say(GONE));
@@ -67,8 +64,7 @@ item_28_version_too_large_by_its_message(void)
 	CHECK(strcmp(query(), "limit=500") == 0);
 }
 
-static void
-version_too_large(void)
+TEST(version_too_large)
 {
 	static const char body[] = "{\"code\":504,\"reason\":\"Timeout\","
 	    "\"details\":{\"causes\":[{\"reason\":"
@@ -90,8 +86,7 @@ version_too_large(void)
 	CHECK(strcmp(query(), "limit=500") == 0);
 }
 
-static void
-watch_too_short(void)
+TEST(watch_too_short)
 {
 	watch_from_10();
 	end_whole();
@@ -107,8 +102,7 @@ watch_too_short(void)
 	CHECK(reflector_is_due(&r, monotime_add_ms(now, 1000)));
 }
 
-static void
-watch_lost(void)
+TEST(watch_lost)
 {
 	watch_from_10();
 	CHECK(say(EVENT("ADDED", "x", "11")));
@@ -119,8 +113,7 @@ watch_lost(void)
 	CHECK(r.mirror.store.count == 2);
 }
 
-static void
-watch_cut_within_an_event(void)
+TEST(watch_cut_within_an_event)
 {
 	watch_from_10();
 	CHECK(say("{\"type\":"));
@@ -128,8 +121,7 @@ watch_cut_within_an_event(void)
 	CHECK(cause == FEED_CAUSE_CONTENT && r.failing);
 }
 
-static void
-watch_silent(void)
+TEST(watch_silent)
 {
 	monotime_t heard;
 
@@ -147,8 +139,7 @@ watch_silent(void)
 }
 
 /* Events that break a watch again and again: then a list, not the same. */
-static void
-watch_that_stumbles(void)
+TEST(watch_that_stumbles)
 {
 	watch_from_10();
 	for (int i = 0; i < 2; i++) {
@@ -175,8 +166,7 @@ end_with(const char *status)
 	return monotime_ms_since(reflector_deadline(&r), before);
 }
 
-static void
-item_28_patience_within_a_watch(void)
+TEST(item_28_patience_within_a_watch)
 {
 	static const char many[] = "{\"type\":\"ERROR\",\"object\":{"
 	    "\"code\":429,\"reason\":\"TooManyRequests\",\"details\":{"
@@ -192,8 +182,7 @@ item_28_patience_within_a_watch(void)
 	CHECK(r.backoff.ceiling_ms > 10000);
 }
 
-static void
-item_28_trouble_within_a_watch(void)
+TEST(item_28_trouble_within_a_watch)
 {
 	static const char trouble[] = "{\"type\":\"ERROR\",\"object\":{"
 	    "\"code\":500,\"reason\":\"InternalError\"}}";
@@ -225,8 +214,7 @@ item_28_trouble_within_a_watch(void)
 	}
 }
 
-static void
-object_that_is_left_out(void)
+TEST(object_that_is_left_out)
 {
 	watch_from_10();
 	CHECK(say("{\"type\":\"MODIFIED\",\"object\":{\"metadata\":{\"name\":"
@@ -238,8 +226,7 @@ object_that_is_left_out(void)
 }
 
 /* A watch goes on behind the last event that came whole, and misses none. */
-static void
-watch_lost_at_each_octet(void)
+TEST(watch_lost_at_each_octet)
 {
 	static const char *const events[] = { EVENT("ADDED", "b", "11"),
 		EVENT("DELETED", "b", "12"), EVENT("MODIFIED", "c", "13"), "" };
@@ -269,19 +256,7 @@ int
 main(void)
 {
 	begin("services");
-	TEST(K24_resource_version_update);
-	TEST(watch_expired);
-	TEST(item_28_version_too_large_by_its_message);
-	TEST(version_too_large);
-	TEST(watch_too_short);
-	TEST(watch_lost);
-	TEST(watch_cut_within_an_event);
-	TEST(watch_silent);
-	TEST(watch_that_stumbles);
-	TEST(item_28_patience_within_a_watch);
-	TEST(item_28_trouble_within_a_watch);
-	TEST(object_that_is_left_out);
-	TEST(watch_lost_at_each_octet);
+	test_run();
 	reflector_free(&r);
 	return test_summary();
 }

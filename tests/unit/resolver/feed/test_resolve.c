@@ -6,8 +6,7 @@
 
 #include "tests/check.h"
 
-static void
-literals(void)
+TEST(literals)
 {
 	struct resolve_addresses all = { .count = 0 };
 	char text[FEED_TEXT];
@@ -26,8 +25,7 @@ literals(void)
 }
 
 /* Answered by /etc/hosts: no question leaves the machine. */
-static void
-localhost(void)
+TEST(localhost)
 {
 	struct resolve *r = resolve_new("localhost", 15012);
 	const struct resolve_addresses *found;
@@ -54,12 +52,4 @@ localhost(void)
 	r = resolve_new("localhost", 1);
 	resolve_free(r);
 	resolve_free(NULL);
-}
-
-int
-main(void)
-{
-	TEST(literals);
-	TEST(localhost);
-	return test_summary();
 }

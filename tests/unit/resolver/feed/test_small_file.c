@@ -21,8 +21,7 @@ put(const char *name, const char *text)
 	CHECK(file != NULL && fputs(text, file) >= 0 && fclose(file) == 0);
 }
 
-static void
-is_read_whole(void)
+TEST(is_read_whole)
 {
 	struct small_file file;
 
@@ -41,8 +40,7 @@ is_read_whole(void)
 	small_file_wipe(&file);
 }
 
-static void
-is_refused(void)
+TEST(is_refused)
 {
 	struct small_file file;
 
@@ -67,8 +65,7 @@ is_token(const char *octets, size_t length, const char *wanted)
 	    memcmp(token.text, wanted, token.length) == 0;
 }
 
-static void
-token_is_what_a_header_may_have(void)
+TEST(token_is_what_a_header_may_have)
 {
 	CHECK(is_token("abcde", 5, "abcde") && is_token("~", 1, "~"));
 	CHECK(is_token("\r\n\t abc \r\n", 10, "abc"));
@@ -84,9 +81,7 @@ main(void)
 {
 	if (mkdtemp(directory) == NULL || chdir(directory) != 0)
 		return 1;
-	TEST(is_read_whole);
-	TEST(is_refused);
-	TEST(token_is_what_a_header_may_have);
+	test_run();
 	(void)unlink("a");
 	(void)unlink("empty");
 	(void)unlink("fifo");

@@ -16,8 +16,7 @@ becomes(const char *from, const char *to)
 	return strcmp(out, to) == 0;
 }
 
-static void
-printable_stays(void)
+TEST(printable_stays)
 {
 	CHECK(becomes("plain text, 100%", "plain text, 100%"));
 	CHECK(becomes("\xe7\xb3\xbb\xe7\xbb\x9f", "\xe7\xb3\xbb\xe7\xbb\x9f"));
@@ -25,8 +24,7 @@ printable_stays(void)
 	CHECK(becomes("", ""));
 }
 
-static void
-controls_go(void)
+TEST(controls_go)
 {
 	CHECK(becomes("a\nb\tc\033[31md\177", "a?b?c?[31md?"));
 	CHECK(becomes("a\xc2\x9b" "b", "a?b"));		/* C1: CSI */
@@ -34,8 +32,7 @@ controls_go(void)
 	CHECK(becomes("a\xe2\x80\xa8" "b", "a?b"));	/* a line's end */
 }
 
-static void
-malformed_utf8_goes(void)
+TEST(malformed_utf8_goes)
 {
 	CHECK(becomes("a\xff" "b", "a?b"));
 	CHECK(becomes("a\xc3", "a?"));
@@ -45,8 +42,7 @@ malformed_utf8_goes(void)
 	CHECK(becomes("\xe7\xb3" "b", "??b"));
 }
 
-static void
-nothing_is_cut_within_a_character(void)
+TEST(nothing_is_cut_within_a_character)
 {
 	char out[4];
 
@@ -60,21 +56,9 @@ nothing_is_cut_within_a_character(void)
 	CHECK(*out == '\0');
 }
 
-static void
-every_cause_has_a_name(void)
+TEST(every_cause_has_a_name)
 {
 	for (int i = 0; i < FEED_CAUSES; i++)
 		CHECK(feed_cause_name((enum feed_cause)i) != NULL &&
 		    strcmp(feed_cause_name((enum feed_cause)i), "unknown") != 0);
-}
-
-int
-main(void)
-{
-	TEST(printable_stays);
-	TEST(controls_go);
-	TEST(malformed_utf8_goes);
-	TEST(nothing_is_cut_within_a_character);
-	TEST(every_cause_has_a_name);
-	return test_summary();
 }

@@ -200,8 +200,7 @@ check_refused(struct server server, const char *host, const char *reason)
 	end(&server);
 }
 
-static void
-octets_go_both_ways(void)
+TEST(octets_go_both_ways)
 {
 	struct server server = server_named("DNS:" NAME);
 	char octets[8];
@@ -222,8 +221,7 @@ octets_go_both_ways(void)
 }
 
 /* No close_notify: whoever is in between may have cut it. */
-static void
-cut_off(void)
+TEST(cut_off)
 {
 	struct server server = server_named("DNS:" NAME);
 	char octets[8];
@@ -237,8 +235,7 @@ cut_off(void)
 	end(&server);
 }
 
-static void
-only_its_own_name(void)
+TEST(only_its_own_name)
 {
 	check_refused(server_named("DNS:other.mesh.test"), NAME, "hostname");
 	check_refused(server_named("DNS:" NAME ".evil.test"), NAME, "hostname");
@@ -248,8 +245,7 @@ only_its_own_name(void)
 	check_refused(server_named(NULL), NAME, "hostname");
 }
 
-static void
-a_wildcard_is_one_label(void)
+TEST(a_wildcard_is_one_label)
 {
 	struct server server = server_named("DNS:*.mesh.test");
 
@@ -258,8 +254,7 @@ a_wildcard_is_one_label(void)
 }
 
 /* An address is checked as one, and is not sent as a name (RFC 6066, 3). */
-static void
-addresses_are_no_names(void)
+TEST(addresses_are_no_names)
 {
 	struct server four = server_named("IP:192.0.2.7");
 	struct server six = server_named("IP:2001:db8::7");
@@ -274,8 +269,7 @@ addresses_are_no_names(void)
 	check_refused(server_named("IP:192.0.2.7"), NAME, "hostname");
 }
 
-static void
-only_in_its_time(void)
+TEST(only_in_its_time)
 {
 	struct server late = { .alpn = "h2",
 		.identity = certify(&mesh, "DNS:" NAME, -2 * DAY, -DAY) };
@@ -286,8 +280,7 @@ only_in_its_time(void)
 	check_refused(early, NAME, "not yet valid");
 }
 
-static void
-only_our_authority(void)
+TEST(only_our_authority)
 {
 	struct server other = { .alpn = "h2",
 		.identity = certify(&foreign, "DNS:" NAME, -DAY, DAY) };
@@ -298,8 +291,7 @@ only_our_authority(void)
 	check_refused(own, NAME, "not accepted");
 }
 
-static void
-no_old_versions(void)
+TEST(no_old_versions)
 {
 	struct server old = server_named("DNS:" NAME);
 	struct server good = server_named("DNS:" NAME);
@@ -311,8 +303,7 @@ no_old_versions(void)
 	end(&good);
 }
 
-static void
-http2_must_be_chosen(void)
+TEST(http2_must_be_chosen)
 {
 	struct server server = server_named("DNS:" NAME);
 
@@ -342,8 +333,7 @@ pair_at(int64_t now, bool was_refused)
 	return client.pair;
 }
 
-static void
-what_is_offered(void)
+TEST(what_is_offered)
 {
 	struct identity own = certify(&mesh, NULL, -DAY, DAY);
 	struct identity other = certify(&mesh, NULL, -DAY, DAY);
@@ -387,15 +377,13 @@ check_pair_refused(int version)
 	forget(&own);
 }
 
-static void
-the_server_refuses_a_pair(void)
+TEST(the_server_refuses_a_pair)
 {
 	check_pair_refused(TLS1_2_VERSION);
 	check_pair_refused(TLS1_3_VERSION);
 }
 
-static void
-roots_are_needed(void)
+TEST(roots_are_needed)
 {
 	char nowhere[] = "nowhere.pem";
 	const struct tls_options other = { .roots = { .name = "root_cert",
@@ -411,8 +399,7 @@ roots_are_needed(void)
 }
 
 /* An authority that is certified by another one may be all that is named. */
-static void
-an_intermediate_authority_is_enough(void)
+TEST(an_intermediate_authority_is_enough)
 {
 	struct identity between = certify(&mesh, NULL, -DAY, DAY);
 	struct server server = { .alpn = "h2" };
@@ -431,8 +418,7 @@ an_intermediate_authority_is_enough(void)
 }
 
 /* Whoever asks for it gets a server that nobody vouches for. */
-static void
-insecure(void)
+TEST(insecure)
 {
 	struct server other = { .alpn = "h2",
 		.identity = certify(&foreign, "DNS:other", -DAY, DAY) };
@@ -443,8 +429,7 @@ insecure(void)
 	end(&other);
 }
 
-static void
-without_tls(void)
+TEST(without_tls)
 {
 	char octets[8];
 	int fds[2];
@@ -473,21 +458,7 @@ main(void)
 	foreign = certify(NULL, NULL, -DAY, DAY);
 	write_certificate(roots_path, mesh.certificate);
 	options.roots.path = roots_path;
-	TEST(octets_go_both_ways);
-	TEST(cut_off);
-	TEST(only_its_own_name);
-	TEST(a_wildcard_is_one_label);
-	TEST(addresses_are_no_names);
-	TEST(only_in_its_time);
-	TEST(only_our_authority);
-	TEST(no_old_versions);
-	TEST(http2_must_be_chosen);
-	TEST(what_is_offered);
-	TEST(the_server_refuses_a_pair);
-	TEST(roots_are_needed);
-	TEST(an_intermediate_authority_is_enough);
-	TEST(insecure);
-	TEST(without_tls);
+	test_run();
 	(void)unlink(roots_path);
 	(void)unlink(cert_path);
 	(void)unlink(key_path);

@@ -6,8 +6,7 @@
 #include "resolver/feed/keepalive.h"
 #include "tests/unit/resolver/feed/session.h"
 
-static void
-garbage_ends_the_stream(void)
+TEST(garbage_ends_the_stream)
 {
 	begin();
 	connect_and_push();
@@ -18,8 +17,7 @@ garbage_ends_the_stream(void)
 }
 
 /* Make before break: FEED 1.7. */
-static void
-goaway_is_followed_by_a_second_connection(void)
+TEST(goaway_is_followed_by_a_second_connection)
 {
 	begin();
 	connect_and_push();
@@ -42,8 +40,7 @@ goaway_is_followed_by_a_second_connection(void)
 }
 
 /* The old connection ends before the new one has a table: nothing is worse. */
-static void
-old_connection_ends_first(void)
+TEST(old_connection_ends_first)
 {
 	begin();
 	connect_and_push();
@@ -61,8 +58,7 @@ old_connection_ends_first(void)
 	end();
 }
 
-static void
-second_connection_fails(void)
+TEST(second_connection_fails)
 {
 	begin();
 	connect_and_push();
@@ -84,8 +80,7 @@ second_connection_fails(void)
 }
 
 /* Without a GOAWAY too, the whole table is asked for from time to time. */
-static void
-resync(void)
+TEST(resync)
 {
 	begin();
 	connect_and_push();
@@ -101,8 +96,7 @@ resync(void)
 	end();
 }
 
-static void
-deadlines(void)
+TEST(deadlines)
 {
 	begin();
 	(void)asked(0, 0);
@@ -123,8 +117,7 @@ deadlines(void)
 }
 
 /* An octet a second is a sign of life, but not a table. */
-static void
-a_table_that_drips(void)
+TEST(a_table_that_drips)
 {
 	begin();
 	(void)asked(0, 0);
@@ -140,8 +133,7 @@ a_table_that_drips(void)
 }
 
 /* An address that is still there, and an attempt that need not wait. */
-static void
-routes_change(void)
+TEST(routes_change)
 {
 	begin();
 	connect_and_push();
@@ -161,8 +153,7 @@ routes_change(void)
 	end();
 }
 
-static void
-keepalive(void)
+TEST(keepalive)
 {
 	begin();
 	connect_and_push();
@@ -179,8 +170,7 @@ keepalive(void)
 	end();
 }
 
-static void
-sleep_makes_suspicious(void)
+TEST(sleep_makes_suspicious)
 {
 	begin();
 	connect_and_push();
@@ -191,8 +181,7 @@ sleep_makes_suspicious(void)
 	end();
 }
 
-static void
-too_many_pings(void)
+TEST(too_many_pings)
 {
 	begin();
 	connect_and_push();
@@ -204,8 +193,7 @@ too_many_pings(void)
 }
 
 /* FEED X11: what another attempt will not heal is tried rarely. */
-static void
-lasting_refusals(void)
+TEST(lasting_refusals)
 {
 	begin();
 	(void)asked(0, 0);
@@ -221,8 +209,7 @@ lasting_refusals(void)
 }
 
 /* INADEQUATE_SECURITY stands for PermissionDenied, and the server said none. */
-static void
-a_reset_is_no_refusal(void)
+TEST(a_reset_is_no_refusal)
 {
 	begin();
 	(void)asked(0, 0);
@@ -236,8 +223,7 @@ a_reset_is_no_refusal(void)
 }
 
 /* Nobody listens at the first two: each address is tried. */
-static void
-every_address_is_tried(void)
+TEST(every_address_is_tried)
 {
 	char a[] = "127.99.0.1", b[] = "127.99.0.2", c[] = "127.0.0.1";
 	char *addresses[] = { a, b, c };
@@ -260,8 +246,7 @@ every_address_is_tried(void)
 }
 
 /* An address that lets us in and then gives nothing is not the next first. */
-static void
-a_mute_address_is_not_tried_first_again(void)
+TEST(a_mute_address_is_not_tried_first_again)
 {
 	char a[] = "127.0.0.1", b[] = "127.0.0.2";
 	char *addresses[] = { a, b };
@@ -293,8 +278,7 @@ open_files(void)
 }
 
 /* A server that closes at once, for a day of the clock's. */
-static void
-no_tight_loop_and_no_leak(void)
+TEST(no_tight_loop_and_no_leak)
 {
 	unsigned int files = open_files();
 
@@ -320,8 +304,7 @@ no_tight_loop_and_no_leak(void)
 }
 
 /* The delay grows over streams that give a table and end at once. */
-static void
-short_lives_are_no_success(void)
+TEST(short_lives_are_no_success)
 {
 	begin();
 	for (unsigned int i = 0; i < 12; i++) {
@@ -339,27 +322,4 @@ short_lives_are_no_success(void)
 	pass_ms(XDS_STEADY_MS);
 	CHECK(session.backoff.ceiling_ms == 0);
 	end();
-}
-
-int
-main(void)
-{
-	TEST(a_reset_is_no_refusal);
-	TEST(garbage_ends_the_stream);
-	TEST(goaway_is_followed_by_a_second_connection);
-	TEST(old_connection_ends_first);
-	TEST(second_connection_fails);
-	TEST(resync);
-	TEST(deadlines);
-	TEST(a_table_that_drips);
-	TEST(keepalive);
-	TEST(routes_change);
-	TEST(sleep_makes_suspicious);
-	TEST(too_many_pings);
-	TEST(lasting_refusals);
-	TEST(every_address_is_tried);
-	TEST(a_mute_address_is_not_tried_first_again);
-	TEST(no_tight_loop_and_no_leak);
-	TEST(short_lives_are_no_success);
-	return test_summary();
 }

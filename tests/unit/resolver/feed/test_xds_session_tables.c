@@ -3,8 +3,7 @@
 #include "tests/unit/resolver/feed/session.h"
 
 /* FEED X6: no version and no nonce at first, and each answer once. */
-static void
-asks_and_acks(void)
+TEST(asks_and_acks)
 {
 	const struct asked *a;
 
@@ -24,8 +23,7 @@ asks_and_acks(void)
 	end();
 }
 
-static void
-nack_has_the_version_before(void)
+TEST(nack_has_the_version_before)
 {
 	const struct asked *a;
 
@@ -44,8 +42,7 @@ nack_has_the_version_before(void)
 }
 
 /* Nothing but a new stream makes istiod repeat what was refused. */
-static void
-refused_tables_are_asked_for_again(void)
+TEST(refused_tables_are_asked_for_again)
 {
 	begin();
 	connect_and_push();
@@ -64,8 +61,7 @@ refused_tables_are_asked_for_again(void)
 }
 
 /* The host is given the newest of several; each is answered. */
-static void
-what_comes_at_once_is_one_table(void)
+TEST(what_comes_at_once_is_one_table)
 {
 	begin();
 	CHECK(asked(0, 0)->has_node);
@@ -80,8 +76,7 @@ what_comes_at_once_is_one_table(void)
 	end();
 }
 
-static void
-strange_responses(void)
+TEST(strange_responses)
 {
 	begin();
 	connect_and_push();
@@ -99,8 +94,7 @@ strange_responses(void)
 }
 
 /* The disk is full: the table stays in memory until it is kept. */
-static void
-what_cannot_be_kept_is_offered_again(void)
+TEST(what_cannot_be_kept_is_offered_again)
 {
 	begin();
 	(void)asked(0, 0);
@@ -121,8 +115,7 @@ what_cannot_be_kept_is_offered_again(void)
 }
 
 /* That says nothing of a stream that began since, and has brought nothing. */
-static void
-what_is_kept_late_connects_nobody(void)
+TEST(what_is_kept_late_connects_nobody)
 {
 	begin();
 	(void)asked(0, 0);
@@ -142,8 +135,7 @@ what_is_kept_late_connects_nobody(void)
 }
 
 /* However fast a server repeats what is refused. */
-static void
-a_refusal_is_reported_once(void)
+TEST(a_refusal_is_reported_once)
 {
 	begin();
 	connect_and_push();
@@ -157,8 +149,7 @@ a_refusal_is_reported_once(void)
 }
 
 /* Each push is answered; how often one is kept has a bound. */
-static void
-a_mad_server_is_kept_slowly(void)
+TEST(a_mad_server_is_kept_slowly)
 {
 	const unsigned int pushes = 3000;
 	char text[16] = "";
@@ -187,8 +178,7 @@ a_mad_server_is_kept_slowly(void)
 }
 
 /* Nobody was there to refuse it when it was answered. */
-static void
-what_came_too_soon_may_be_bad(void)
+TEST(what_came_too_soon_may_be_bad)
 {
 	begin();
 	connect_and_push();
@@ -207,8 +197,7 @@ what_came_too_soon_may_be_bad(void)
 }
 
 /* What was accepted is kept, whatever comes before its time has come. */
-static void
-item_25_what_was_accepted_is_kept(void)
+TEST(item_25_what_was_accepted_is_kept)
 {
 	begin();
 	connect_and_push();
@@ -223,8 +212,7 @@ item_25_what_was_accepted_is_kept(void)
 }
 
 /* Also if all come at once: what is overtaken is looked into. */
-static void
-item_25_before_garbage_at_once(void)
+TEST(item_25_before_garbage_at_once)
 {
 	begin();
 	connect_and_push();
@@ -240,8 +228,7 @@ item_25_before_garbage_at_once(void)
 	end();
 }
 
-static void
-item_25_at_the_end(void)
+TEST(item_25_at_the_end)
 {
 	begin();
 	connect_and_push();
@@ -256,8 +243,7 @@ item_25_at_the_end(void)
  * While a table waits to be kept, one that has no room beside it is not taken from
  * the server; however much that sends, and whatever else it asks, the stream lives.
  */
-static void
-item_28_a_table_waits_for_room(void)
+TEST(item_28_a_table_waits_for_room)
 {
 	char one[700], other[700];
 
@@ -287,24 +273,4 @@ item_28_a_table_waits_for_room(void)
 	CHECK(status.pushes == 3 && server.count == 1);
 	config.limit = 0;
 	end();
-}
-
-int
-main(void)
-{
-	TEST(asks_and_acks);
-	TEST(nack_has_the_version_before);
-	TEST(refused_tables_are_asked_for_again);
-	TEST(what_comes_at_once_is_one_table);
-	TEST(strange_responses);
-	TEST(what_cannot_be_kept_is_offered_again);
-	TEST(a_mad_server_is_kept_slowly);
-	TEST(item_25_what_was_accepted_is_kept);
-	TEST(item_25_before_garbage_at_once);
-	TEST(item_25_at_the_end);
-	TEST(what_came_too_soon_may_be_bad);
-	TEST(what_is_kept_late_connects_nobody);
-	TEST(a_refusal_is_reported_once);
-	TEST(item_28_a_table_waits_for_room);
-	return test_summary();
 }

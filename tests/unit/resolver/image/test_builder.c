@@ -7,8 +7,7 @@
 
 static const struct mesh plain = { .ttl = 30 };
 
-static void
-records_are_joined_and_kept_in_order(void)
+TEST(records_are_joined_and_kept_in_order)
 {
 	struct builder *b = builder_new(&plain);
 	struct table *t;
@@ -36,8 +35,7 @@ records_are_joined_and_kept_in_order(void)
 	builder_free(b);
 }
 
-static void
-lowest_ttl_counts(void)
+TEST(lowest_ttl_counts)
 {
 	struct builder *b = builder_new(&plain);
 	struct dns_name name = name_of("x");
@@ -53,8 +51,7 @@ lowest_ttl_counts(void)
 	builder_free(b);
 }
 
-static void
-first_source_has_the_name(void)
+TEST(first_source_has_the_name)
 {
 	struct builder *b = builder_new(&plain);
 	struct builder_shadow shadow;
@@ -98,8 +95,7 @@ alias(struct builder *b, const char *owner, const char *other)
 	return builder_alias(b, &from, &to, 0, 7);
 }
 
-static void
-aliases_share_until_they_differ(void)
+TEST(aliases_share_until_they_differ)
 {
 	struct builder *b = builder_new(&plain);
 	struct table *t;
@@ -147,8 +143,7 @@ short_for(const struct table *t, const char *text, unsigned int n)
 	return wildcard ? name : name + 2;
 }
 
-static void
-aliases_lead_to_their_owners(void)
+TEST(aliases_lead_to_their_owners)
 {
 	struct builder *b = builder_new(&plain);
 	struct table *t;
@@ -196,8 +191,7 @@ aliases_lead_to_their_owners(void)
 	builder_free(b);
 }
 
-static void
-every_type_is_carried(void)
+TEST(every_type_is_carried)
 {
 	static const uint8_t srv[] = "\0\1\0\2\0\x50\3web\1x";
 	struct builder *b = builder_new(&plain);
@@ -229,8 +223,7 @@ every_type_is_carried(void)
 	builder_free(b);
 }
 
-static void
-data_that_is_none_of_its_type(void)
+TEST(data_that_is_none_of_its_type)
 {
 	struct builder *b = builder_new(&plain);
 	struct dns_name name = name_of("x");
@@ -264,8 +257,7 @@ fill(struct builder *b, unsigned int names)
 	}
 }
 
-static void
-same_additions_same_octets(void)
+TEST(same_additions_same_octets)
 {
 	struct mesh_source sources[] = { { .path = (char[]){ "p" } } };
 	struct mesh mesh = { .ttl = 30, .zone_count = 1,
@@ -296,8 +288,7 @@ same_additions_same_octets(void)
 	free(octets[1]);
 }
 
-static void
-a_name_with_many_addresses(void)
+TEST(a_name_with_many_addresses)
 {
 	char crowded[NAME_TEXT_SIZE];
 	struct builder *b = builder_new(&plain);
@@ -327,8 +318,7 @@ a_name_with_many_addresses(void)
 	builder_free(b);
 }
 
-static void
-all_of_many_names_are_found(void)
+TEST(all_of_many_names_are_found)
 {
 	struct builder *b = builder_new(&plain);
 	struct dns_name name;
@@ -355,8 +345,7 @@ all_of_many_names_are_found(void)
 	builder_free(b);
 }
 
-static void
-unwritable_file(void)
+TEST(unwritable_file)
 {
 	struct builder *b = builder_new(&plain);
 	int fd = memory_file(NULL, 0);
@@ -368,21 +357,4 @@ unwritable_file(void)
 	close(fd);
 	builder_free(b);
 	builder_free(NULL);
-}
-
-int
-main(void)
-{
-	TEST(records_are_joined_and_kept_in_order);
-	TEST(lowest_ttl_counts);
-	TEST(first_source_has_the_name);
-	TEST(aliases_share_until_they_differ);
-	TEST(aliases_lead_to_their_owners);
-	TEST(every_type_is_carried);
-	TEST(data_that_is_none_of_its_type);
-	TEST(same_additions_same_octets);
-	TEST(a_name_with_many_addresses);
-	TEST(all_of_many_names_are_found);
-	TEST(unwritable_file);
-	return test_summary();
 }

@@ -32,8 +32,7 @@ fill(struct build_index *index, uint32_t count)
 	}
 }
 
-static void
-it_grows_and_loses_nothing(void)
+TEST(it_grows_and_loses_nothing)
 {
 	struct build_index index = { .bits = 0 };
 	size_t missing = 0;
@@ -51,8 +50,7 @@ it_grows_and_loses_nothing(void)
 	CHECK(index.slots == NULL && !has(&index, tag_of(1), 1));
 }
 
-static void
-what_is_expected_has_space_at_once(void)
+TEST(what_is_expected_has_space_at_once)
 {
 	struct build_index index = { .bits = 0 };
 	const void *slots;
@@ -71,8 +69,7 @@ what_is_expected_has_space_at_once(void)
 }
 
 /* A source can claim any number of names. */
-static void
-what_is_expected_is_bounded(void)
+TEST(what_is_expected_is_bounded)
 {
 	struct build_index index = { .bits = 0 };
 
@@ -81,8 +78,7 @@ what_is_expected_is_bounded(void)
 	build_index_free(&index);
 }
 
-static void
-a_handle_is_replaced_among_others_of_its_tag(void)
+TEST(a_handle_is_replaced_among_others_of_its_tag)
 {
 	struct build_index index = { .bits = 0 };
 	size_t step = 0;
@@ -99,14 +95,4 @@ a_handle_is_replaced_among_others_of_its_tag(void)
 	    has(&index, UINT32_MAX, 3) && !has(&index, UINT32_MAX, 2));
 	CHECK(index.count == 3);
 	build_index_free(&index);
-}
-
-int
-main(void)
-{
-	TEST(it_grows_and_loses_nothing);
-	TEST(what_is_expected_has_space_at_once);
-	TEST(what_is_expected_is_bounded);
-	TEST(a_handle_is_replaced_among_others_of_its_tag);
-	return test_summary();
 }

@@ -4,8 +4,7 @@
 #include "resolver/image/mesh.h"
 #include "tests/unit/resolver/image/made_image.h"
 
-static void
-header_says_what_it_is(void)
+TEST(header_says_what_it_is)
 {
 	const char *why;
 
@@ -33,8 +32,7 @@ header_says_what_it_is(void)
 	CHECK(why != NULL && strncmp(why, "checksum differs", 16) == 0);
 }
 
-static void
-header_has_a_least_size(void)
+TEST(header_has_a_least_size)
 {
 	begin(0, NULL, 0);
 	seal(sizeof(m.header) - 1);
@@ -44,8 +42,7 @@ header_has_a_least_size(void)
 }
 
 /* Offsets are 32 bits wide: nothing of that is read. */
-static void
-image_has_a_largest_size(void)
+TEST(image_has_a_largest_size)
 {
 	const size_t size = IMAGE_MAX_OCTETS + 1;
 	struct image_header *h = mmap(NULL, size, PROT_READ | PROT_WRITE,
@@ -61,8 +58,7 @@ image_has_a_largest_size(void)
 	(void)munmap(h, size);
 }
 
-static void
-loaded_or_not(void)
+TEST(loaded_or_not)
 {
 	(void)small();
 	m.header.loaded = 1;
@@ -71,8 +67,7 @@ loaded_or_not(void)
 	CHECK(is("loaded flag out of range"));
 }
 
-static void
-lists_have_most(void)
+TEST(lists_have_most)
 {
 	static const uint8_t zeros[2 * MESH_MAX_ZONES + 2];
 
@@ -91,8 +86,7 @@ lists_have_most(void)
 }
 
 /* Lookups end at an empty slot. */
-static void
-one_slot_is_empty(void)
+TEST(one_slot_is_empty)
 {
 	begin(0, NULL, 0);
 	CHECK(SOUND);
@@ -112,8 +106,7 @@ one_slot_is_empty(void)
 	CHECK(is("too many slots"));
 }
 
-static void
-sections_are_in_order(void)
+TEST(sections_are_in_order)
 {
 	(void)small();
 	m.header.strings++;
@@ -141,8 +134,7 @@ sections_are_in_order(void)
 }
 
 /* Its octets are others' matter, but they must be there. */
-static void
-the_policy_is_within(void)
+TEST(the_policy_is_within)
 {
 	(void)small();
 	CHECK(SOUND);
@@ -156,8 +148,7 @@ the_policy_is_within(void)
 }
 
 /* Lookups read a word of each without looking where it ends. */
-static void
-filters_are_as_large_as_they_say(void)
+TEST(filters_are_as_large_as_they_say)
 {
 	begin_filtered(1, "\1a\0", 3, 3, 5);
 	m.header.search_count = 1;
@@ -210,8 +201,7 @@ filters_are_as_large_as_they_say(void)
 	CHECK(is("filter too large"));
 }
 
-static void
-search_names_are_names(void)
+TEST(search_names_are_names)
 {
 	uint8_t strings[320];
 
@@ -253,8 +243,7 @@ search_names_are_names(void)
 	CHECK(is("bad name in the search list"));
 }
 
-static void
-zones_are_zones(void)
+TEST(zones_are_zones)
 {
 	begin(0, "\1\1z\0\0\4none", 10);
 	m.header.zone_count = 2;
@@ -275,8 +264,7 @@ zones_are_zones(void)
 	CHECK(is("bad name of a zone"));
 }
 
-static void
-source_paths_are_whole(void)
+TEST(source_paths_are_whole)
 {
 	static const struct { uint16_t length; char path[6]; } whole = { 6,
 		"/paths" }, cut = { 7, "/paths" };
@@ -296,22 +284,4 @@ source_paths_are_whole(void)
 	begin(0, "\4\0/pat\0\0", 8);
 	m.header.source_count = 2;
 	CHECK(SOUND);
-}
-
-int
-main(void)
-{
-	TEST(header_says_what_it_is);
-	TEST(header_has_a_least_size);
-	TEST(image_has_a_largest_size);
-	TEST(loaded_or_not);
-	TEST(lists_have_most);
-	TEST(one_slot_is_empty);
-	TEST(sections_are_in_order);
-	TEST(the_policy_is_within);
-	TEST(filters_are_as_large_as_they_say);
-	TEST(search_names_are_names);
-	TEST(zones_are_zones);
-	TEST(source_paths_are_whole);
-	return test_summary();
 }

@@ -2,8 +2,7 @@
 /* What image_check() says of slots, nodes and sets of records. */
 #include "tests/unit/resolver/image/made_image.h"
 
-static void
-nodes_are_whole(void)
+TEST(nodes_are_whole)
 {
 	struct image_node *a;
 
@@ -36,8 +35,7 @@ nodes_are_whole(void)
 	CHECK(SOUND);
 }
 
-static void
-wildcards_are_names_with_a_star(void)
+TEST(wildcards_are_names_with_a_star)
 {
 	uint8_t name[255];
 	struct image_node *wild;
@@ -64,8 +62,7 @@ wildcards_are_names_with_a_star(void)
 	}
 }
 
-static void
-sets_are_whole(void)
+TEST(sets_are_whole)
 {
 	begin(1, NULL, 0);
 	(void)node(0, "\1a", 3, OWN);
@@ -107,8 +104,7 @@ with_rrset(uint16_t type, uint16_t rdlength, uint32_t count, const void *rdata,
 	return rrset(type, rdlength, count, rdata, size);
 }
 
-static void
-fixed_records_are_whole(void)
+TEST(fixed_records_are_whole)
 {
 	struct image_rrset *r;
 
@@ -141,8 +137,7 @@ fixed_records_are_whole(void)
 	CHECK(is("record data cut off"));
 }
 
-static void
-counted_records_are_whole(void)
+TEST(counted_records_are_whole)
 {
 	uint8_t long_text[2 + 4 + 256] = { 0 };
 	struct image_rrset *r;
@@ -178,8 +173,7 @@ counted_records_are_whole(void)
 }
 
 /* But in a draft, which nobody answers from. */
-static void
-one_cname_is_enough(void)
+TEST(one_cname_is_enough)
 {
 	static const char two[] = "\0\3\1b\0\0\5\3ccc\0";
 
@@ -190,8 +184,7 @@ one_cname_is_enough(void)
 	CHECK(SOUND);
 }
 
-static void
-slots_point_at_nodes(void)
+TEST(slots_point_at_nodes)
 {
 	begin(2, NULL, 0);
 	(void)node(1, "\1a", 3, NONE);
@@ -212,8 +205,7 @@ slots_point_at_nodes(void)
 	CHECK(is("octets behind the last node"));
 }
 
-static void
-counts_are_right(void)
+TEST(counts_are_right)
 {
 	(void)small();
 	m.header.node_count = 0;
@@ -248,8 +240,7 @@ with_alias(uint32_t offset)
 	return b;
 }
 
-static void
-aliases_point_at_sets(void)
+TEST(aliases_point_at_sets)
 {
 	struct image_node *b;
 
@@ -294,8 +285,7 @@ aliases_point_at_sets(void)
 }
 
 /* Rules judge the name that a set leads to. */
-static void
-sets_lead_to_their_nodes(void)
+TEST(sets_lead_to_their_nodes)
 {
 	struct image_set *set;
 
@@ -332,8 +322,7 @@ with_origin(uint32_t offset, unsigned int times)
 	return set;
 }
 
-static void
-origins_are_sets(void)
+TEST(origins_are_sets)
 {
 	(void)with_origin(0, 1);
 	CHECK(SOUND);
@@ -356,8 +345,7 @@ origins_are_sets(void)
 	CHECK(is("octets behind the last node"));
 }
 
-static void
-every_set_has_its_bit(void)
+TEST(every_set_has_its_bit)
 {
 	struct image_node *a, *b;
 
@@ -372,22 +360,4 @@ every_set_has_its_bit(void)
 		CHECK(is("alias points astray"));
 		b->set -= 32;
 	}
-}
-
-int
-main(void)
-{
-	TEST(nodes_are_whole);
-	TEST(wildcards_are_names_with_a_star);
-	TEST(sets_are_whole);
-	TEST(fixed_records_are_whole);
-	TEST(counted_records_are_whole);
-	TEST(one_cname_is_enough);
-	TEST(slots_point_at_nodes);
-	TEST(counts_are_right);
-	TEST(aliases_point_at_sets);
-	TEST(sets_lead_to_their_nodes);
-	TEST(origins_are_sets);
-	TEST(every_set_has_its_bit);
-	return test_summary();
 }

@@ -88,8 +88,7 @@ gather(const char *name, uint16_t type)
 	(void)close(fd);
 }
 
-static void
-test_lookup_none(void)
+TEST(test_lookup_none)
 {
 	begin();
 	add_address("web.test");
@@ -98,8 +97,7 @@ test_lookup_none(void)
 	CHECK(!lookup.has_type && !lookup.leaves_table);
 }
 
-static void
-test_lookup_lacks_type(void)
+TEST(test_lookup_lacks_type)
 {
 	begin();
 	add_address("web.test");
@@ -108,8 +106,7 @@ test_lookup_lacks_type(void)
 	CHECK(!lookup.has_type && !lookup.leaves_table);
 }
 
-static void
-test_lookup_longest_chain(void)
+TEST(test_lookup_longest_chain)
 {
 	begin();
 	add_chain(LOOKUP_MAX_CHAIN);
@@ -121,8 +118,7 @@ test_lookup_longest_chain(void)
 }
 
 /* The client's resolver follows the last CNAME by itself. */
-static void
-test_lookup_too_long_chain(void)
+TEST(test_lookup_too_long_chain)
 {
 	begin();
 	add_chain(LOOKUP_MAX_CHAIN + 1);
@@ -131,8 +127,7 @@ test_lookup_too_long_chain(void)
 	CHECK(lookup.chain_length == LOOKUP_MAX_CHAIN);
 }
 
-static void
-test_lookup_loop(void)
+TEST(test_lookup_loop)
 {
 	begin();
 	add_cname("a.test", "b.test");
@@ -142,8 +137,7 @@ test_lookup_loop(void)
 	CHECK(lookup.chain_length == LOOKUP_MAX_CHAIN);
 }
 
-static void
-test_lookup_miss_at_the_end(void)
+TEST(test_lookup_miss_at_the_end)
 {
 	begin();
 	add_chain(2);
@@ -152,8 +146,7 @@ test_lookup_miss_at_the_end(void)
 	CHECK(lookup.chain_length == 2);
 }
 
-static void
-test_lookup_leaves_table(void)
+TEST(test_lookup_leaves_table)
 {
 	begin();
 	add_cname("a.test", "www.example.com");
@@ -162,8 +155,7 @@ test_lookup_leaves_table(void)
 	CHECK(lookup.chain_length == 1);
 }
 
-static void
-test_lookup_target_unknown(void)
+TEST(test_lookup_target_unknown)
 {
 	mesh.zone_count = 1;
 	mesh.zones[0] = (struct mesh_zone){ .name = make("mesh.test"),
@@ -188,8 +180,7 @@ test_lookup_target_unknown(void)
 }
 
 /* The CNAME itself, and whatever there is, are not followed. */
-static void
-test_lookup_cname_type(void)
+TEST(test_lookup_cname_type)
 {
 	static const uint16_t types[] = { TYPE_CNAME, TYPE_ANY };
 	size_t i;
@@ -201,19 +192,4 @@ test_lookup_cname_type(void)
 		CHECK(lookup.has_type && lookup.chain_length == 1);
 		CHECK(lookup.chain[0].type == TYPE_CNAME);
 	}
-}
-
-int
-main(void)
-{
-	TEST(test_lookup_none);
-	TEST(test_lookup_lacks_type);
-	TEST(test_lookup_longest_chain);
-	TEST(test_lookup_too_long_chain);
-	TEST(test_lookup_loop);
-	TEST(test_lookup_miss_at_the_end);
-	TEST(test_lookup_leaves_table);
-	TEST(test_lookup_target_unknown);
-	TEST(test_lookup_cname_type);
-	return test_summary();
 }

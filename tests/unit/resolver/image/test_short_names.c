@@ -49,8 +49,7 @@ short_names(const char *name, const char *namespace)
 	return text;
 }
 
-static void
-test_short_names(void)
+TEST(test_short_names)
 {
 	CHECK(strcmp(short_names("web", "shop"),
 	    "web.shop. web.shop.svc. ") == 0);
@@ -62,8 +61,7 @@ test_short_names(void)
 	CHECK(strcmp(short_names("web", ""), "") == 0);
 }
 
-static void
-test_short_names_too_long(void)
+TEST(test_short_names_too_long)
 {
 	char name[256];
 
@@ -91,8 +89,7 @@ applies(const char *host)
 	return short_names_apply(&names, &name);
 }
 
-static void
-test_short_names_of_own_services_only(void)
+TEST(test_short_names_of_own_services_only)
 {
 	CHECK(applies("web.shop.svc.cluster.local"));
 	CHECK(applies("*.shop.svc.cluster.local"));
@@ -101,8 +98,7 @@ test_short_names_of_own_services_only(void)
 	CHECK(!applies("web.shop.cluster.local"));
 }
 
-static void
-test_mesh_domain_too_long(void)
+TEST(test_mesh_domain_too_long)
 {
 	char domain[256];
 	struct short_names names;
@@ -113,14 +109,4 @@ test_mesh_domain_too_long(void)
 	domain[251] = '\0';
 	mesh = mesh_of(domain);
 	CHECK(short_names_init(&names, &mesh) != 0);
-}
-
-int
-main(void)
-{
-	TEST(test_short_names);
-	TEST(test_short_names_too_long);
-	TEST(test_short_names_of_own_services_only);
-	TEST(test_mesh_domain_too_long);
-	return test_summary();
 }

@@ -33,8 +33,7 @@ which(const struct table *t, const struct entry *e)
 	return table_rrset(t, e->node, TYPE_A, &r) ? r.rdata[3] : -1;
 }
 
-static void
-wildcard_order(void)
+TEST(wildcard_order)
 {
 	static const struct mesh mesh = { .ttl = 30 };
 	struct table *t = table_with(&mesh, (const char *const[]){
@@ -71,8 +70,7 @@ wildcard_order(void)
 	table_close(t);
 }
 
-static void
-wildcard_of_everything(void)
+TEST(wildcard_of_everything)
 {
 	static const struct mesh mesh = { .ttl = 30 };
 	struct table *t = table_with(&mesh, (const char *const[]){ "*", NULL });
@@ -83,8 +81,7 @@ wildcard_of_everything(void)
 	table_close(t);
 }
 
-static void
-search_list(void)
+TEST(search_list)
 {
 	struct mesh mesh = { .search_count = 3 };
 	struct table *t;
@@ -124,8 +121,7 @@ search_list(void)
 }
 
 /* A service's shorter name counts when no other name comes of the search. */
-static void
-search_list_and_short_names(void)
+TEST(search_list_and_short_names)
 {
 	struct mesh mesh = { .search_count = 2 };
 	struct builder *b;
@@ -153,8 +149,7 @@ search_list_and_short_names(void)
 	table_close(t);
 }
 
-static void
-search_domain_below_itself(void)
+TEST(search_domain_below_itself)
 {
 	struct mesh mesh = { .search_count = 1 };
 	struct table *t;
@@ -170,8 +165,7 @@ search_domain_below_itself(void)
 }
 
 /* As long as a list may be, and what stands behind it is none of it. */
-static void
-longest_search_list(void)
+TEST(longest_search_list)
 {
 	struct mesh mesh = { .search_count = MESH_MAX_SEARCH,
 	    .zone_count = 1 };
@@ -200,8 +194,7 @@ longest_search_list(void)
 	table_close(t);
 }
 
-static void
-longest_names(void)
+TEST(longest_names)
 {
 	struct mesh mesh = { .search_count = 1 };
 	char label[64], text[300];
@@ -228,8 +221,7 @@ longest_names(void)
 	table_close(t);
 }
 
-static void
-zones(void)
+TEST(zones)
 {
 	struct mesh mesh = { .zone_count = 3 };
 	struct table *t;
@@ -275,8 +267,7 @@ zones(void)
 	table_close(t);
 }
 
-static void
-non_terminals_give_way(void)
+TEST(non_terminals_give_way)
 {
 	struct mesh mesh = { .zone_count = 1,
 	    .search_count = 1 };
@@ -298,8 +289,7 @@ non_terminals_give_way(void)
 	table_close(t);
 }
 
-static void
-sources_and_state(void)
+TEST(sources_and_state)
 {
 	struct mesh_source sources[] = { { .path = (char[]){ "/etc/a" } },
 	    { .path = (char[]){ "/etc/b.json" } } };
@@ -323,20 +313,4 @@ sources_and_state(void)
 	CHECK(!table_is_loaded(t));
 	table_close(t);
 	builder_free(b);
-}
-
-int
-main(void)
-{
-	TEST(wildcard_order);
-	TEST(wildcard_of_everything);
-	TEST(search_list);
-	TEST(search_list_and_short_names);
-	TEST(search_domain_below_itself);
-	TEST(longest_search_list);
-	TEST(longest_names);
-	TEST(zones);
-	TEST(non_terminals_give_way);
-	TEST(sources_and_state);
-	return test_summary();
 }

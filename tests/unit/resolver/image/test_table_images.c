@@ -139,8 +139,7 @@ random_question(unsigned int *seed, const struct table *t,
 }
 
 /* That a name is not there is known sooner; what is there stays. */
-static void
-filters_change_no_answer(void)
+TEST(filters_change_no_answer)
 {
 	struct mesh mesh = { .ttl = 30 };
 	unsigned int seed = 20, found = 0;
@@ -206,8 +205,7 @@ read_all(const struct table *t)
 	return sum;
 }
 
-static void
-every_damaged_octet_is_noticed(void)
+TEST(every_damaged_octet_is_noticed)
 {
 	size_t size;
 	uint8_t *image = small_image(&size);
@@ -233,8 +231,7 @@ every_damaged_octet_is_noticed(void)
 }
 
 /* A hostile image has the right checksum: the walk must find what matters. */
-static void
-hostile_images_are_refused_or_harmless(void)
+TEST(hostile_images_are_refused_or_harmless)
 {
 	static const uint8_t flips[] = { 0x01, 0x04, 0x80, 0xff };
 	const size_t unhashed = offsetof(struct image_header, wildcard_labels);
@@ -262,8 +259,7 @@ hostile_images_are_refused_or_harmless(void)
 	free(image);
 }
 
-static void
-what_is_no_image(void)
+TEST(what_is_no_image)
 {
 	static const char text[200] = "mesh = { }";
 	const char *why = NULL;
@@ -278,14 +274,4 @@ what_is_no_image(void)
 	close(pipes[0]);
 	close(pipes[1]);
 	table_close(NULL);
-}
-
-int
-main(void)
-{
-	TEST(filters_change_no_answer);
-	TEST(every_damaged_octet_is_noticed);
-	TEST(hostile_images_are_refused_or_harmless);
-	TEST(what_is_no_image);
-	return test_summary();
 }

@@ -34,8 +34,7 @@ clear(void)
 }
 
 /* What istiod gave to its test's entries. */
-static void
-test_istio_addresses_are_istiods(void)
+TEST(test_istio_addresses_are_istiods)
 {
 	clear();
 	CHECK(takes("random-1.host.example", "240.240.116.21",
@@ -45,8 +44,7 @@ test_istio_addresses_are_istiods(void)
 }
 
 /* Whoever else is there, in whatever order, short of a collision. */
-static void
-test_others_move_nothing(void)
+TEST(test_others_move_nothing)
 {
 	struct istio_address alone, beside, other;
 
@@ -60,8 +58,7 @@ test_others_move_nothing(void)
 }
 
 /* An address that the mesh gave to somebody is not given a second time. */
-static void
-test_reserved_is_left(void)
+TEST(test_reserved_is_left)
 {
 	static const uint8_t v4[4] = { 240, 240, 116, 21 };
 	static const uint8_t elsewhere[4] = { 10, 240, 116, 21 };
@@ -91,8 +88,7 @@ test_reserved_is_left(void)
 }
 
 /* Until none is left: no address twice, none that is a network's own. */
-static void
-test_all_differ_until_none_is_left(void)
+TEST(test_all_differ_until_none_is_left)
 {
 	static uint8_t seen4[65536], seen6[65536];
 	struct istio_address address;
@@ -117,14 +113,4 @@ test_all_differ_until_none_is_left(void)
 	CHECK(wrong == 0);
 	CHECK(count > 60000);
 	CHECK(istio_address_take(&taken, "ns", "more", &address) == -ENOSPC);
-}
-
-int
-main(void)
-{
-	TEST(test_istio_addresses_are_istiods);
-	TEST(test_others_move_nothing);
-	TEST(test_reserved_is_left);
-	TEST(test_all_differ_until_none_is_left);
-	return test_summary();
 }

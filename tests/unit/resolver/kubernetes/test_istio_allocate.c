@@ -66,8 +66,7 @@ has(const struct reading *r, const char *name, const char *expected)
  * The families are those that the rest of the table has: an address of 2001:2::/48 that
  * leads nowhere would be tried first by whoever has a route for IPv6.
  */
-static void
-families_of_the_table(void)
+TEST(families_of_the_table)
 {
 #define V4 "240.240.116.21"
 #define V6 "2001:2::f0f0:7415"
@@ -117,8 +116,7 @@ families_of_the_table(void)
 	}
 }
 
-static void
-who_gets_none(void)
+TEST(who_gets_none)
 {
 	struct reading r = reading_of(
 	    ENTRY("a", "", HOST("*.wild.example"))
@@ -140,8 +138,7 @@ who_gets_none(void)
  * Whoever gave an address that cannot be read wanted that one and no other:
  * istiod leaves the host out.
  */
-static void
-malformed_addresses_get_none(void)
+TEST(malformed_addresses_get_none)
 {
 	static const char *const cases[] = {
 		"[\"1:2::3::4\"]", "[\"10.0.0\",\"10.0.0.0/33\"]", "[7]",
@@ -171,8 +168,7 @@ malformed_addresses_get_none(void)
 	"\"exportTo\":[\".\",\"both\"]}")
 
 /* As istiod has it for what this machine's namespace sees. */
-static void
-one_host_of_two_namespaces(void)
+TEST(one_host_of_two_namespaces)
 {
 	static const struct {
 		const char *namespace;
@@ -207,8 +203,7 @@ one_host_of_two_namespaces(void)
 }
 
 /* One service of istiod: whichever entry speaks of it. */
-static void
-one_host_of_one_namespace(void)
+TEST(one_host_of_one_namespace)
 {
 	struct reading r = reading_of(ENTRY("a", "", HOST(FIRST))
 	    ENTRY("b", "", HOST(FIRST)));
@@ -223,8 +218,7 @@ one_host_of_one_namespace(void)
 #define SPEC(rest) "\"spec\":{\"hosts\":[\"b.example\"]," rest "}"
 
 /* Wherever an address is given, and be it for whom we do not see. */
-static void
-given_addresses_are_in_the_way(void)
+TEST(given_addresses_are_in_the_way)
 {
 	static const char *const cases[] = {
 		ENTRY("b", "", SPEC("\"resolution\":\"STATIC\","
@@ -264,8 +258,7 @@ given_addresses_are_in_the_way(void)
 }
 
 /* What istiod's controller gave is what sidecars listen on. */
-static void
-status_is_taken_as_it_is(void)
+TEST(status_is_taken_as_it_is)
 {
 	struct reading r = reading_of(
 	    ENTRY("a", "", HOST("a.example\",\"b.example\",\"c.example")
@@ -289,8 +282,7 @@ status_is_taken_as_it_is(void)
 }
 
 /* An address in a status is not computed for somebody else. */
-static void
-status_of_another_is_in_the_way(void)
+TEST(status_of_another_is_in_the_way)
 {
 	struct reading r = reading_of(ENTRY("a", "", HOST(FIRST))
 	    ENTRY("b", "", HOST("b.example")
@@ -303,8 +295,7 @@ status_of_another_is_in_the_way(void)
 	reading_free(&r);
 }
 
-static void
-bad_status(void)
+TEST(bad_status)
 {
 	struct reading r = reading_of(ENTRY("a", "", HOST(FIRST)
 	    STATUS("{\"value\":\"240.240.0.256\"}")));
@@ -357,8 +348,7 @@ last_octets(const struct reading *r, unsigned int n)
  * Thousands, of which many collide: all differ, the order in the file does not
  * matter, and entries that come later move none of those before.
  */
-static void
-adding_moves_nobody(void)
+TEST(adding_moves_nobody)
 {
 	static uint8_t taken[65536];
 	char *half = many_entries(0, MANY / 2, false);
@@ -386,15 +376,5 @@ int
 main(void)
 {
 	mesh.domain = name_of("cluster.local");
-	TEST(families_of_the_table);
-	TEST(who_gets_none);
-	TEST(malformed_addresses_get_none);
-	TEST(one_host_of_two_namespaces);
-	TEST(one_host_of_one_namespace);
-	TEST(given_addresses_are_in_the_way);
-	TEST(status_is_taken_as_it_is);
-	TEST(status_of_another_is_in_the_way);
-	TEST(bad_status);
-	TEST(adding_moves_nobody);
-	return test_summary();
+	return test_run();
 }

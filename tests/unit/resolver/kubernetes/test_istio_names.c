@@ -59,8 +59,7 @@ has(const struct reading *r, const char *name, const char *expected)
 	return false;
 }
 
-static void
-addresses_are_the_answer(void)
+TEST(addresses_are_the_answer)
 {
 	struct reading r = reading_of(ENTRY("a", "\"hosts\":[\"A.example.\","
 	    "\"*.b.example\"],\"addresses\":[\"10.0.0.1\",\"2001:db8::1\","
@@ -78,8 +77,7 @@ addresses_are_the_answer(void)
 	reading_free(&r);
 }
 
-static void
-prefixes_make_no_name(void)
+TEST(prefixes_make_no_name)
 {
 	struct reading r = reading_of(ENTRY("a", HOST("a.example")
 	    ",\"addresses\":[\"198.51.100.0/31\",\"2001:db8::/64\"],"
@@ -90,8 +88,7 @@ prefixes_make_no_name(void)
 	reading_free(&r);
 }
 
-static void
-unspecified_is_no_address(void)
+TEST(unspecified_is_no_address)
 {
 	struct reading r = reading_of(ENTRY("a", HOST("a.example")
 	    ",\"addresses\":[\"0.0.0.0\"],\"resolution\":\"NONE\","
@@ -102,8 +99,7 @@ unspecified_is_no_address(void)
 	reading_free(&r);
 }
 
-static void
-none_has_its_endpoints(void)
+TEST(none_has_its_endpoints)
 {
 	struct reading r = reading_of(
 	    ENTRY("a", HOST("a.example") ",\"resolution\":\"NONE\","
@@ -123,8 +119,7 @@ none_has_its_endpoints(void)
 
 #define SELECTOR(labels) ",\"workloadSelector\":{\"labels\":{" labels "}}"
 
-static void
-none_has_the_workloads_it_selects(void)
+TEST(none_has_the_workloads_it_selects)
 {
 	struct reading r = reading_of(
 	    WORKLOAD("w1", "x", "\"address\":\"10.0.0.1\"")
@@ -155,8 +150,7 @@ none_has_the_workloads_it_selects(void)
 #define READY(status) ",\"phase\":\"Running\",\"conditions\":[{\"type\":" \
 	"\"Ready\",\"status\":\"" status "\"}]"
 
-static void
-none_has_the_pods_it_selects(void)
+TEST(none_has_the_pods_it_selects)
 {
 	struct reading r = reading_of(
 	    POD("p1", IPS("10.0.0.1", "2001:db8::1") READY("True"))
@@ -172,8 +166,7 @@ none_has_the_pods_it_selects(void)
 	reading_free(&r);
 }
 
-static void
-unhealthy_workloads_are_left_out(void)
+TEST(unhealthy_workloads_are_left_out)
 {
 	struct reading r = reading_of(
 	    ENTRY("a", HOST("a.example") SELECTOR("\"app\":\"x\""))
@@ -189,8 +182,7 @@ unhealthy_workloads_are_left_out(void)
 }
 
 /* Of workloads in several networks and clusters. */
-static void
-only_near_endpoints(void)
+TEST(only_near_endpoints)
 {
 	static char one[] = "one";
 	static const char text[] = ENTRY("a", HOST("a.example")
@@ -212,8 +204,7 @@ only_near_endpoints(void)
 	mesh.network = mesh.cluster = NULL;
 }
 
-static void
-kubernetes_comes_first(void)
+TEST(kubernetes_comes_first)
 {
 	struct reading r = reading_of(
 	    ENTRY("a", "\"hosts\":[\"web.ns.svc.cluster.local\","
@@ -231,8 +222,7 @@ kubernetes_comes_first(void)
 	reading_free(&r);
 }
 
-static void
-equal_hosts_are_joined(void)
+TEST(equal_hosts_are_joined)
 {
 	struct reading r = reading_of(
 	    AGED("a", "2024-02-01T00:00:00Z", HOST("a.example")
@@ -246,8 +236,7 @@ equal_hosts_are_joined(void)
 	reading_free(&r);
 }
 
-static void
-only_what_is_exported_to_us(void)
+TEST(only_what_is_exported_to_us)
 {
 #define TO(host, to) ENTRY(host, HOST(host ".example") \
 	",\"addresses\":[\"10.0.0.1\"],\"exportTo\":[" to "]")
@@ -272,8 +261,7 @@ only_what_is_exported_to_us(void)
 }
 
 /* What cannot be used is ignored with a warning; the rest has its names. */
-static void
-bad_parts(void)
+TEST(bad_parts)
 {
 	static const struct {
 		const char *text, *said;
@@ -329,17 +317,5 @@ int
 main(void)
 {
 	mesh.domain = name_of("cluster.local");
-	TEST(addresses_are_the_answer);
-	TEST(prefixes_make_no_name);
-	TEST(unspecified_is_no_address);
-	TEST(none_has_its_endpoints);
-	TEST(none_has_the_workloads_it_selects);
-	TEST(none_has_the_pods_it_selects);
-	TEST(unhealthy_workloads_are_left_out);
-	TEST(only_near_endpoints);
-	TEST(kubernetes_comes_first);
-	TEST(equal_hosts_are_joined);
-	TEST(only_what_is_exported_to_us);
-	TEST(bad_parts);
-	return test_summary();
+	return test_run();
 }

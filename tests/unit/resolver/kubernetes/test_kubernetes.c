@@ -24,8 +24,7 @@ has(const struct reading *r, const char *name, const char *address)
 	    address) == 0;
 }
 
-static void
-list_of_kubectl(void)
+TEST(list_of_kubectl)
 {
 	struct reading r = reading_of("{\n\"apiVersion\": \"v1\",\n"
 	    "\"items\": [\n" SERVICE("a", "10.0.0.1") ",\n"
@@ -43,8 +42,7 @@ list_of_kubectl(void)
 }
 
 /* The API itself: items do not say what they are. */
-static void
-list_of_one_kind(void)
+TEST(list_of_one_kind)
 {
 	static const char items[] = "\"items\":[{\"metadata\":{\"name\":\"a\","
 	    "\"namespace\":\"n\"},\"spec\":{\"clusterIP\":\"10.0.0.1\"}}]";
@@ -65,8 +63,7 @@ list_of_one_kind(void)
 	reading_free(&r);
 }
 
-static void
-several_documents(void)
+TEST(several_documents)
 {
 	struct reading r = reading_of(SERVICE("a", "10.0.0.1") "\n"
 	    "{\"kind\":\"List\",\"items\":[" SERVICE("b", "10.0.0.2") "]}"
@@ -79,8 +76,7 @@ several_documents(void)
 	reading_free(&r);
 }
 
-static void
-empty_lists(void)
+TEST(empty_lists)
 {
 	struct reading r = reading_of("{\"kind\":\"List\",\"items\":[]}"
 	    "{\"kind\":\"ServiceList\",\"items\":null}");
@@ -90,8 +86,7 @@ empty_lists(void)
 	reading_free(&r);
 }
 
-static void
-other_kinds_are_none_of_ours(void)
+TEST(other_kinds_are_none_of_ours)
 {
 	struct reading r = reading_of("{\"kind\":\"Service\",\"apiVersion\":"
 	    "\"serving.knative.dev/v1\",\"metadata\":{\"name\":\"a\"}}"
@@ -102,8 +97,7 @@ other_kinds_are_none_of_ours(void)
 	reading_free(&r);
 }
 
-static void
-nothing_in_it(void)
+TEST(nothing_in_it)
 {
 	struct reading r = reading_of(" \n");
 
@@ -112,8 +106,7 @@ nothing_in_it(void)
 	reading_free(&r);
 }
 
-static void
-cut_off(void)
+TEST(cut_off)
 {
 	struct reading r = reading_of("{\"kind\":\"List\",\"items\":[\n"
 	    SERVICE("a", "10.0.0.1") ",\n{\"kind\":");
@@ -123,8 +116,7 @@ cut_off(void)
 	reading_free(&r);
 }
 
-static void
-not_json(void)
+TEST(not_json)
 {
 	struct reading r = reading_of("{\"kind\":\"List\",\"items\":[\n{\n"
 	    "\"kind\":\"Service\",\n\"metadata\":{\"name\":nul}}]}");
@@ -133,8 +125,7 @@ not_json(void)
 	reading_free(&r);
 }
 
-static void
-item_that_is_no_object(void)
+TEST(item_that_is_no_object)
 {
 	struct reading r = reading_of("{\"kind\":\"ServiceList\",\"items\":["
 	    "\n7]}");
@@ -144,8 +135,7 @@ item_that_is_no_object(void)
 	reading_free(&r);
 }
 
-static void
-object_without_name(void)
+TEST(object_without_name)
 {
 	struct reading r = reading_of("{\"kind\":\"Service\",\"apiVersion\":"
 	    "\"v1\",\"metadata\":{\"namespace\":\"n\"}}"
@@ -157,8 +147,7 @@ object_without_name(void)
 	reading_free(&r);
 }
 
-static void
-object_twice(void)
+TEST(object_twice)
 {
 	struct reading r = reading_of(SERVICE("a", "10.0.0.1") "\n"
 	    SERVICE("a", "10.0.0.2"));
@@ -173,16 +162,5 @@ int
 main(void)
 {
 	mesh.domain = name_of("cluster.local");
-	TEST(list_of_kubectl);
-	TEST(list_of_one_kind);
-	TEST(several_documents);
-	TEST(empty_lists);
-	TEST(other_kinds_are_none_of_ours);
-	TEST(nothing_in_it);
-	TEST(cut_off);
-	TEST(not_json);
-	TEST(item_that_is_no_object);
-	TEST(object_without_name);
-	TEST(object_twice);
-	return test_summary();
+	return test_run();
 }

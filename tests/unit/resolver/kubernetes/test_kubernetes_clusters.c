@@ -79,8 +79,7 @@ from_clusters(char *first, char *second, char *own)
 }
 
 /* Files of one cluster complete each other, and messages say which it is. */
-static void
-one_cluster_in_two_files(void)
+TEST(one_cluster_in_two_files)
 {
 	struct reading r;
 	unsigned int source, line;
@@ -103,8 +102,7 @@ one_cluster_in_two_files(void)
 	reading_free(&r);
 }
 
-static void
-own_service_comes_first(void)
+TEST(own_service_comes_first)
 {
 	static const char first[] = SERVICE("web", "10.0.0.1")
 	    SERVICE("there", "10.0.0.3");
@@ -131,8 +129,7 @@ own_service_comes_first(void)
 	reading_free(&r);
 }
 
-static void
-headless_in_two_clusters(void)
+TEST(headless_in_two_clusters)
 {
 	static const char first[] = SERVICE("db", "None")
 	    SLICE("s1", "db", "\"hostname\":\"h0\",", "10.1.0.1")
@@ -159,8 +156,7 @@ headless_in_two_clusters(void)
 	sources[0].network = mesh.network = NULL;
 }
 
-static void
-own_entry_comes_first(void)
+TEST(own_entry_comes_first)
 {
 	struct reading r;
 
@@ -181,8 +177,7 @@ own_entry_comes_first(void)
 }
 
 /* A service of the cluster, under a name that an entry has too. */
-static void
-short_names_are_the_clusters(void)
+TEST(short_names_are_the_clusters)
 {
 	struct reading r;
 
@@ -200,10 +195,5 @@ int
 main(void)
 {
 	mesh.domain = name_of("cluster.local");
-	TEST(one_cluster_in_two_files);
-	TEST(own_service_comes_first);
-	TEST(headless_in_two_clusters);
-	TEST(own_entry_comes_first);
-	TEST(short_names_are_the_clusters);
-	return test_summary();
+	return test_run();
 }

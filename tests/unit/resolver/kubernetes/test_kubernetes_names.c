@@ -87,8 +87,7 @@ kind_of(const struct reading *r, const char *name)
 	return find(r->table, name).kind;
 }
 
-static void
-service_with_two_families(void)
+TEST(service_with_two_families)
 {
 	struct reading r = make(SERVICE("a", "\"clusterIP\":\"10.0.0.1\","
 	    "\"clusterIPs\":[\"10.0.0.1\",\"fd00::1\"],\"ipFamilies\":"
@@ -110,8 +109,7 @@ service_with_two_families(void)
 	reading_free(&r);
 }
 
-static void
-headless_service(void)
+TEST(headless_service)
 {
 	struct reading r = make(
 	    SLICE("s", "h", "IPv4", "\"endpoints\":[" READY("10.1.0.1") ","
@@ -138,8 +136,7 @@ headless_service(void)
 	reading_free(&r);
 }
 
-static void
-endpoints_that_are_not_ready(void)
+TEST(endpoints_that_are_not_ready)
 {
 	static const char slice[] = SLICE("s", "h", "IPv4", "\"endpoints\":"
 	    "[{\"addresses\":[\"10.1.0.3\"],\"conditions\":{\"ready\":false}}]");
@@ -160,8 +157,7 @@ endpoints_that_are_not_ready(void)
 }
 
 /* "kubectl get endpointslices,endpoints" says everything twice. */
-static void
-endpoints_beside_slices(void)
+TEST(endpoints_beside_slices)
 {
 	static const char endpoints[] = OBJECT("v1", "Endpoints", "h",
 	    "\"subsets\":[{\"addresses\":[{\"ip\":\"10.1.0.1\","
@@ -188,8 +184,7 @@ endpoints_beside_slices(void)
 	reading_free(&r);
 }
 
-static void
-external_name(void)
+TEST(external_name)
 {
 	struct reading r = make(SERVICE("e", "\"type\":\"ExternalName\","
 	    "\"externalName\":\"WWW.example.com.\"," HTTP));
@@ -200,8 +195,7 @@ external_name(void)
 	reading_free(&r);
 }
 
-static void
-pods(void)
+TEST(pods)
 {
 	static const char pod[] = OBJECT("v1", "Pod", "p", "\"status\":"
 	    "{\"phase\":\"Running\",\"podIP\":\"10.2.0.1\",\"podIPs\":"
@@ -223,8 +217,7 @@ pods(void)
 	reading_free(&r);
 }
 
-static void
-namespaces_that_are_shown(void)
+TEST(namespaces_that_are_shown)
 {
 	static const char objects[] = "{\"apiVersion\":\"v1\",\"kind\":"
 	    "\"Namespace\",\"metadata\":{\"name\":\"empty\"}}"
@@ -247,8 +240,7 @@ namespaces_that_are_shown(void)
 	reading_free(&r);
 }
 
-static void
-dns_service(void)
+TEST(dns_service)
 {
 	static const char objects[] = "{\"apiVersion\":\"v1\",\"kind\":"
 	    "\"Service\",\"metadata\":{\"name\":\"kube-dns\",\"namespace\":"
@@ -268,8 +260,7 @@ dns_service(void)
 }
 
 /* One bad object: what is said about it, and the rest works. */
-static void
-one_bad_object_and_the_rest_works(void)
+TEST(one_bad_object_and_the_rest_works)
 {
 	static const struct {
 		const char *object;
@@ -333,14 +324,5 @@ main(void)
 	mesh.domain = name_of("mesh.test");
 	mesh.zones[0].name = name_of("mesh.test");
 	mesh.zones[0].unknown = ZONE_NXDOMAIN;
-	TEST(service_with_two_families);
-	TEST(headless_service);
-	TEST(endpoints_that_are_not_ready);
-	TEST(endpoints_beside_slices);
-	TEST(external_name);
-	TEST(pods);
-	TEST(namespaces_that_are_shown);
-	TEST(dns_service);
-	TEST(one_bad_object_and_the_rest_works);
-	return test_summary();
+	return test_run();
 }

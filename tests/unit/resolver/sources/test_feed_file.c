@@ -33,8 +33,7 @@ whole(const struct feed_header *header, const char *body,
 	return length + strlen(body);
 }
 
-static void
-what_is_written_is_read(void)
+TEST(what_is_written_is_read)
 {
 	char text[2 * FEED_FILE_HEADER_MAX];
 	struct feed_header header = example("body"), got;
@@ -51,8 +50,7 @@ what_is_written_is_read(void)
 }
 
 /* Nothing that a control plane says breaks the lines, or their limit. */
-static void
-any_text_can_be_written(void)
+TEST(any_text_can_be_written)
 {
 	char text[2 * FEED_FILE_HEADER_MAX];
 	struct feed_header header = example(""), got;
@@ -69,8 +67,7 @@ any_text_can_be_written(void)
 	CHECK(strspn(got.source, "?") == FEED_FILE_TEXT - 1);
 }
 
-static void
-what_is_not_whole_is_refused(void)
+TEST(what_is_not_whole_is_refused)
 {
 	char text[2 * FEED_FILE_HEADER_MAX];
 	struct feed_header header = example("body"), got;
@@ -90,8 +87,7 @@ what_is_not_whole_is_refused(void)
 	}
 }
 
-static void
-malformed_headers_are_refused(void)
+TEST(malformed_headers_are_refused)
 {
 	static const char *const bad[] = {
 		"", "\n\n\n", "nfdns-feed 1", "nfdns-feed 2\n",
@@ -119,8 +115,7 @@ malformed_headers_are_refused(void)
 	}
 }
 
-static void
-open_files_are_looked_at(void)
+TEST(open_files_are_looked_at)
 {
 	char text[2 * FEED_FILE_HEADER_MAX], path[] = "/tmp/nfdns-feed-XXXXXX";
 	struct feed_header header = example("body"), got;
@@ -142,8 +137,7 @@ open_files_are_looked_at(void)
 	close(ends[1]);
 }
 
-static void
-names_are_safe_in_paths(void)
+TEST(names_are_safe_in_paths)
 {
 	char name[80];
 
@@ -157,16 +151,4 @@ names_are_safe_in_paths(void)
 	CHECK(!feed_file_name_is_valid(".") && !feed_file_name_is_valid("a/b"));
 	CHECK(!feed_file_name_is_valid("a b") &&
 	    !feed_file_name_is_valid("\303\244"));
-}
-
-int
-main(void)
-{
-	TEST(what_is_written_is_read);
-	TEST(any_text_can_be_written);
-	TEST(what_is_not_whole_is_refused);
-	TEST(malformed_headers_are_refused);
-	TEST(open_files_are_looked_at);
-	TEST(names_are_safe_in_paths);
-	return test_summary();
 }

@@ -4,8 +4,7 @@
 
 static const struct mesh mesh = { .ttl = 17 };
 
-static void
-addresses_and_names(void)
+TEST(addresses_and_names)
 {
 	struct reading r = read_text("hosts", &mesh,
 	    "# a comment\n"
@@ -49,8 +48,7 @@ pointer_of(const struct table *table, const char *name, uint32_t n)
 	return name_to_text(at + 2, text);
 }
 
-static void
-reverse_names(void)
+TEST(reverse_names)
 {
 	struct reading r = read_text("hosts", &mesh,
 	    "10.0.0.1 one Two\n10.0.0.1 three\n2001:db8::a v6\n"
@@ -69,8 +67,7 @@ reverse_names(void)
 	reading_free(&r);
 }
 
-static void
-mapped_addresses(void)
+TEST(mapped_addresses)
 {
 	struct reading r = read_text("hosts", &mesh,
 	    "::FFFF:10.0.0.2 mapped\n::10.0.0.2 compatible\n");
@@ -84,8 +81,7 @@ mapped_addresses(void)
 	reading_free(&r);
 }
 
-static void
-one_bad_line_and_the_rest_works(void)
+TEST(one_bad_line_and_the_rest_works)
 {
 	static const struct {
 		const char *line;
@@ -121,8 +117,7 @@ one_bad_line_and_the_rest_works(void)
 	}
 }
 
-static void
-any_octets(void)
+TEST(any_octets)
 {
 	static const char text[] = "10.0.0.1\0x y\n10.0.0.2 a\0b c\n\xff\xfe\n";
 	struct reading r = read_octets("hosts", &mesh, text, sizeof(text) - 1);
@@ -141,15 +136,4 @@ any_octets(void)
 	CHECK(silent(&r) && table_names(r.table) == 0);
 	reading_free(&r);
 	free(line);
-}
-
-int
-main(void)
-{
-	TEST(addresses_and_names);
-	TEST(reverse_names);
-	TEST(mapped_addresses);
-	TEST(one_bad_line_and_the_rest_works);
-	TEST(any_octets);
-	return test_summary();
 }

@@ -36,8 +36,7 @@ texts_are(struct name_table_texts texts, const char *const *wanted, size_t count
 	return i == count;
 }
 
-static void
-an_entry_has_all_its_parts(void)
+TEST(an_entry_has_all_its_parts)
 {
 	static const char *const ips[] = { "10.0.0.1", "", "2001:db8::1" };
 	static const char *const hosts[] = { "a.test", "b.test" };
@@ -69,8 +68,7 @@ an_entry_has_all_its_parts(void)
 }
 
 /* Several values of a key are one: lists joined, of other fields the last. */
-static void
-values_of_one_key_are_merged(void)
+TEST(values_of_one_key_are_merged)
 {
 	static const char *const ips[] = { "1.1.1.1", "2.2.2.2" };
 	struct proto m = { .length = 0 }, entry = { .length = 0 };
@@ -88,8 +86,7 @@ values_of_one_key_are_merged(void)
 	CHECK(texts_are(name_table_ips(&e), ips, 2));
 }
 
-static void
-faults_are_of_one_entry(void)
+TEST(faults_are_of_one_entry)
 {
 	static const struct {
 		const char *octets;
@@ -133,8 +130,7 @@ faults_are_of_one_entry(void)
 }
 
 /* Without an entry's end nobody knows where the next begins. */
-static void
-cut_off_at_every_octet(void)
+TEST(cut_off_at_every_octet)
 {
 	struct proto m = { .length = 0 };
 	struct name_table table;
@@ -163,8 +159,7 @@ cut_off_at_every_octet(void)
 	CHECK(accepted == 3);
 }
 
-static void
-of_entries_with_one_host_the_last_counts(void)
+TEST(of_entries_with_one_host_the_last_counts)
 {
 	static const char *const ips[] = { "10.0.0.3" };
 	struct proto m = { .length = 0 };
@@ -190,8 +185,7 @@ of_entries_with_one_host_the_last_counts(void)
 }
 
 /* None, and enough names that the index grows. */
-static void
-many_names(void)
+TEST(many_names)
 {
 	const size_t count = 5000;
 	uint8_t *octets = malloc(count * 64);
@@ -222,16 +216,4 @@ many_names(void)
 	name_table_close(&table);
 	name_table_close(&none);
 	free(octets);
-}
-
-int
-main(void)
-{
-	TEST(an_entry_has_all_its_parts);
-	TEST(values_of_one_key_are_merged);
-	TEST(faults_are_of_one_entry);
-	TEST(cut_off_at_every_octet);
-	TEST(of_entries_with_one_host_the_last_counts);
-	TEST(many_names);
-	return test_summary();
 }

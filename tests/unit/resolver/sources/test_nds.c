@@ -17,8 +17,7 @@ has(const struct reading *r, const char *name, const char *address)
 	    strcmp(address_of(r->table, e.node, TYPE_A, 0), address) == 0;
 }
 
-static void
-names_of_a_kubernetes_service(void)
+TEST(names_of_a_kubernetes_service)
 {
 	struct reading r = read_text("nds", &mesh, ONE(
 	    "\"web.own.svc.mesh.test\": {\"ips\": [\"10.0.0.1\","
@@ -49,8 +48,7 @@ names_of_a_kubernetes_service(void)
 	reading_free(&r);
 }
 
-static void
-names_of_other_hosts(void)
+TEST(names_of_other_hosts)
 {
 	struct reading r = read_text("nds", &mesh, ONE(
 	    "\"www.example.com\": {\"ips\": [\"10.0.0.1\"], \"registry\":"
@@ -72,8 +70,7 @@ names_of_other_hosts(void)
 	reading_free(&r);
 }
 
-static void
-headless_pods_have_dotted_short_names(void)
+TEST(headless_pods_have_dotted_short_names)
 {
 	struct reading r = read_text("nds", &mesh, ONE(
 	    "\"pod.db.own.svc.mesh.test\": {\"ips\": [\"10.0.0.1\"],"
@@ -86,8 +83,7 @@ headless_pods_have_dotted_short_names(void)
 	reading_free(&r);
 }
 
-static void
-dump_of_the_debug_interface(void)
+TEST(dump_of_the_debug_interface)
 {
 	static const char *const texts[] = {
 		"{\"configs\": [{\"@type\": \"x\", \"table\": {" GOOD "}}]}",
@@ -107,8 +103,7 @@ dump_of_the_debug_interface(void)
 	}
 }
 
-static void
-tables_without_names(void)
+TEST(tables_without_names)
 {
 	static const char *const texts[] = { "{}", " { } \n",
 	    "{\"table\": {}}", "{\"table\": null}",
@@ -122,8 +117,7 @@ tables_without_names(void)
 	}
 }
 
-static void
-hosts_given_twice_are_joined(void)
+TEST(hosts_given_twice_are_joined)
 {
 	struct reading r = read_text("nds", &mesh, ONE(
 	    "\"web.own.svc.mesh.test\": {\"ips\": [\"10.0.0.1\"],"
@@ -141,8 +135,7 @@ hosts_given_twice_are_joined(void)
 	reading_free(&r);
 }
 
-static void
-one_bad_entry_and_the_rest_works(void)
+TEST(one_bad_entry_and_the_rest_works)
 {
 	static const struct {
 		const char *entry;
@@ -188,8 +181,7 @@ one_bad_entry_and_the_rest_works(void)
 	}
 }
 
-static void
-all_addresses_bad(void)
+TEST(all_addresses_bad)
 {
 	struct reading r = read_text("nds", &mesh, ONE("\"x\": {\"ips\":"
 	    " [\"a\", \"b\"]}, " GOOD));
@@ -201,8 +193,7 @@ all_addresses_bad(void)
 }
 
 /* What is said of a name ignored is what happens to questions for it. */
-static void
-left_out_of_a_zone_that_has_no_other_names(void)
+TEST(left_out_of_a_zone_that_has_no_other_names)
 {
 	static const char entry[] = ONE("\"x.mesh.test\": {\"ips\": []},\n"
 	    "\"x.open.mesh.test\": {\"ips\": []},\n"
@@ -228,8 +219,7 @@ left_out_of_a_zone_that_has_no_other_names(void)
 	reading_free(&r);
 }
 
-static void
-names_over_the_limits(void)
+TEST(names_over_the_limits)
 {
 	char label[65], text[1200];
 	struct reading r;
@@ -258,8 +248,7 @@ names_over_the_limits(void)
 	reading_free(&r);
 }
 
-static void
-texts_that_are_refused(void)
+TEST(texts_that_are_refused)
 {
 	static const struct {
 		const char *text;
@@ -299,8 +288,7 @@ texts_that_are_refused(void)
 }
 
 /* What only the decoder of one entry sees: still one error, with its line. */
-static void
-entries_that_are_no_json(void)
+TEST(entries_that_are_no_json)
 {
 	static const char *const bad[] = {
 		ONE("\"x\": {\"ips\":\n [\"\xff\xfe\"]}"),
@@ -322,8 +310,7 @@ entries_that_are_no_json(void)
 	}
 }
 
-static void
-deep_nesting(void)
+TEST(deep_nesting)
 {
 	size_t deep = 1000000;
 	char *text = malloc(deep + 32);
@@ -344,8 +331,7 @@ deep_nesting(void)
 	free(text);
 }
 
-static void
-huge_strings(void)
+TEST(huge_strings)
 {
 	size_t size = 4 << 20;
 	char *text = malloc(size + 64), *at;
@@ -362,8 +348,7 @@ huge_strings(void)
 	free(text);
 }
 
-static void
-nul_characters(void)
+TEST(nul_characters)
 {
 	static const char text[] = "{\"table\": {\0\"x\": {}}}";
 	struct reading r = read_octets("nds", &mesh, text, sizeof(text) - 1);
@@ -374,8 +359,7 @@ nul_characters(void)
 }
 
 /* Wherever the text is cut: one error with a line, never a crash. */
-static void
-cut_off_at_every_octet(void)
+TEST(cut_off_at_every_octet)
 {
 	static const char text[] = ONE(
 	    "\"web.own.svc.mesh.test\": {\"ips\": [\"10.0.0.1\", \"::1\"],\n"
@@ -425,16 +409,14 @@ addresses_left_of(unsigned int count)
 	return rrset.count;
 }
 
-static void
-a_name_with_many_addresses(void)
+TEST(a_name_with_many_addresses)
 {
 	CHECK(addresses_left_of(4096) == 4096);
 	CHECK(addresses_left_of(5000) == 4096);
 }
 
 /* An earlier table has the host: its short names are still this one's. */
-static void
-shadowed_host_keeps_its_other_names(void)
+TEST(shadowed_host_keeps_its_other_names)
 {
 	static const char nds[] = ONE("\"web.own.svc.mesh.test\": {\"ips\":"
 	    " [\"10.0.0.1\"], \"registry\": \"Kubernetes\", \"shortname\":"
@@ -461,23 +443,5 @@ main(void)
 {
 	mesh = (struct mesh){ .ttl = 30,
 	    .domain = name_of("mesh.test"), .namespace = (char[]){ "own" } };
-	TEST(names_of_a_kubernetes_service);
-	TEST(names_of_other_hosts);
-	TEST(headless_pods_have_dotted_short_names);
-	TEST(dump_of_the_debug_interface);
-	TEST(tables_without_names);
-	TEST(hosts_given_twice_are_joined);
-	TEST(one_bad_entry_and_the_rest_works);
-	TEST(all_addresses_bad);
-	TEST(left_out_of_a_zone_that_has_no_other_names);
-	TEST(names_over_the_limits);
-	TEST(texts_that_are_refused);
-	TEST(entries_that_are_no_json);
-	TEST(deep_nesting);
-	TEST(huge_strings);
-	TEST(nul_characters);
-	TEST(cut_off_at_every_octet);
-	TEST(a_name_with_many_addresses);
-	TEST(shadowed_host_keeps_its_other_names);
-	return test_summary();
+	return test_run();
 }

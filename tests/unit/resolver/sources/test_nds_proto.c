@@ -43,8 +43,7 @@ read_message(const struct proto *m)
 	    m->length);
 }
 
-static void
-names_are_those_of_the_json_form(void)
+TEST(names_are_those_of_the_json_form)
 {
 	static const char *const names[] = { "web.own.svc.mesh.test",
 	    "web.own.svc", "web.own", "web", "alt.test", "pub.example" };
@@ -77,8 +76,7 @@ names_are_those_of_the_json_form(void)
 	reading_free(&json);
 }
 
-static void
-one_bad_entry_and_the_rest_works(void)
+TEST(one_bad_entry_and_the_rest_works)
 {
 	struct proto table = { .length = 0 }, info = { .length = 0 };
 	struct proto good = sample();
@@ -102,8 +100,7 @@ one_bad_entry_and_the_rest_works(void)
 }
 
 /* Between entries it may end, for nobody can know; inside one it may not. */
-static void
-cut_off_at_every_octet(void)
+TEST(cut_off_at_every_octet)
 {
 	struct proto m = sample();
 	const size_t whole = m.length;
@@ -119,8 +116,7 @@ cut_off_at_every_octet(void)
 	CHECK(whole > 100 && accepted == 1);
 }
 
-static void
-unknown_fields_are_passed_over(void)
+TEST(unknown_fields_are_passed_over)
 {
 	static const uint8_t more[] = { 2 << 3, 0x85, 1, 3 << 3 | 5, 1, 2, 3, 4,
 	    4 << 3 | 1, 1, 2, 3, 4, 5, 6, 7, 8, 5 << 3 | 2, 1, 'x' };
@@ -134,8 +130,7 @@ unknown_fields_are_passed_over(void)
 	reading_free(&r);
 }
 
-static void
-what_is_no_table(void)
+TEST(what_is_no_table)
 {
 	static const char *const bad[] = { "{\"table\": {}}", "\n", "\n\xff",
 	    "\x08\x01", "\n\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01",
@@ -154,8 +149,7 @@ what_is_no_table(void)
 }
 
 /* The message can be walked, so what is wrong with one entry is its own. */
-static void
-malformed_entries_are_ignored(void)
+TEST(malformed_entries_are_ignored)
 {
 	struct proto table = { .length = 0 }, good = sample();
 	struct reading r;
@@ -178,8 +172,7 @@ malformed_entries_are_ignored(void)
 }
 
 /* In a map the last one counts; in the JSON form, which no map made, all do. */
-static void
-of_entries_with_one_host_the_last_counts(void)
+TEST(of_entries_with_one_host_the_last_counts)
 {
 	struct proto table = { .length = 0 };
 	struct reading r;
@@ -198,8 +191,7 @@ of_entries_with_one_host_the_last_counts(void)
 	reading_free(&r);
 }
 
-static void
-texts_may_hold_nul(void)
+TEST(texts_may_hold_nul)
 {
 	struct proto table = { .length = 0 }, info = { .length = 0 };
 	struct reading r;
@@ -212,18 +204,4 @@ texts_may_hold_nul(void)
 	CHECK(strcmp(address_of(r.table, find(r.table, "a.example").node,
 	    TYPE_A, 0), "10.0.0.2") == 0);
 	reading_free(&r);
-}
-
-int
-main(void)
-{
-	TEST(malformed_entries_are_ignored);
-	TEST(of_entries_with_one_host_the_last_counts);
-	TEST(texts_may_hold_nul);
-	TEST(names_are_those_of_the_json_form);
-	TEST(one_bad_entry_and_the_rest_works);
-	TEST(cut_off_at_every_octet);
-	TEST(unknown_fields_are_passed_over);
-	TEST(what_is_no_table);
-	return test_summary();
 }

@@ -22,8 +22,7 @@ message_of(const char *octets, size_t length)
 
 #define MESSAGE(literal) message_of(literal, sizeof(literal) - 1)
 
-static void
-fields_of_each_type(void)
+TEST(fields_of_each_type)
 {
 	struct message m = MESSAGE("\x08\x96\x01" "\x11\1\2\3\4\5\6\7\x88"
 	    "\x1a\3abc" "\x25\1\2\3\x84" "\x2a\0");
@@ -45,8 +44,7 @@ fields_of_each_type(void)
 	free(m.octets);
 }
 
-static void
-limits_of_varints(void)
+TEST(limits_of_varints)
 {
 	struct message m = MESSAGE("\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\1"
 	    "\xf8\xff\xff\xff\x0f\0" "\x88\x80\0\1");
@@ -61,8 +59,7 @@ limits_of_varints(void)
 }
 
 /* Groups are stepped over whole, also in each other. */
-static void
-groups(void)
+TEST(groups)
 {
 	struct message m = MESSAGE("\x0b" "\x10\1" "\x1b\x1c" "\x22\1x" "\x0c"
 	    "\x08\7");
@@ -91,8 +88,7 @@ groups_of_some_depth(size_t depth, bool good)
 	free(m.octets);
 }
 
-static void
-depth_of_groups_is_bounded(void)
+TEST(depth_of_groups_is_bounded)
 {
 	groups_of_some_depth(PROTOBUF_MAX_GROUPS, true);
 	groups_of_some_depth(PROTOBUF_MAX_GROUPS + 1, false);
@@ -115,8 +111,7 @@ refused(const char *octets, size_t length)
 
 #define REFUSED(literal) refused(literal, sizeof(literal) - 1)
 
-static void
-what_is_refused(void)
+TEST(what_is_refused)
 {
 	CHECK(REFUSED("\x08"));			/* cut off */
 	CHECK(REFUSED("\x08\x80"));
@@ -136,15 +131,4 @@ what_is_refused(void)
 	CHECK(REFUSED("\x0b\x14"));		/* of another group */
 	CHECK(REFUSED("\x0b\x12\2x"));
 	CHECK(!REFUSED(""));
-}
-
-int
-main(void)
-{
-	TEST(fields_of_each_type);
-	TEST(limits_of_varints);
-	TEST(groups);
-	TEST(depth_of_groups_is_bounded);
-	TEST(what_is_refused);
-	return test_summary();
 }

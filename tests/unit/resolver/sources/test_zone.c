@@ -31,8 +31,7 @@ line_of(const struct table *table, const char *name)
 	return line;
 }
 
-static void
-entries_and_directives(void)
+TEST(entries_and_directives)
 {
 	struct reading r = read_text("zone", &mesh,
 	    "; a comment\n"
@@ -67,8 +66,7 @@ entries_and_directives(void)
 	reading_free(&r);
 }
 
-static void
-ttl_of_the_record_before(void)
+TEST(ttl_of_the_record_before)
 {
 	struct reading r = read_text("zone", &mesh,
 	    "a. 40 A 10.0.0.1\nb. A 10.0.0.2\n$TTL 50\nc. 60 A 10.0.0.3\n"
@@ -80,8 +78,7 @@ ttl_of_the_record_before(void)
 	reading_free(&r);
 }
 
-static void
-data_of_any_type(void)
+TEST(data_of_any_type)
 {
 	static const uint8_t caa[] = { 0, 5, 'i', 's', 's', 'u', 'e', 'x' };
 	struct reading r = read_text("zone", &mesh,
@@ -103,8 +100,7 @@ data_of_any_type(void)
 	reading_free(&r);
 }
 
-static void
-one_bad_entry_and_the_rest_works(void)
+TEST(one_bad_entry_and_the_rest_works)
 {
 	static const struct {
 		const char *entry;
@@ -167,8 +163,7 @@ one_bad_entry_and_the_rest_works(void)
 }
 
 /* Issue 22, item 7: RFC 1035 section 5.1 has TTL and class in either order. */
-static void
-ttl_and_class_in_either_order(void)
+TEST(ttl_and_class_in_either_order)
 {
 	static const struct {
 		const char *front;
@@ -194,8 +189,7 @@ ttl_and_class_in_either_order(void)
 	}
 }
 
-static void
-records_are_generated(void)
+TEST(records_are_generated)
 {
 	struct reading r = read_text("zone", &mesh, "$GENERATE 1-3 n$. 60 A "
 	    "10.0.0.$\n$GENERATE 8-12/2 h${-8,3,x}. AAAA fd00::$\n"
@@ -222,8 +216,7 @@ records_are_generated(void)
 	reading_free(&r);
 }
 
-static void
-half_a_zone_is_none(void)
+TEST(half_a_zone_is_none)
 {
 	static const struct {
 		const char *text;
@@ -247,8 +240,7 @@ half_a_zone_is_none(void)
 	}
 }
 
-static void
-no_zone_file_at_all(void)
+TEST(no_zone_file_at_all)
 {
 	struct reading r = read_text("zone", &mesh, "{\"table\": {}}\n");
 
@@ -295,8 +287,7 @@ compile_zone(struct diag *diag)
 	return table;
 }
 
-static void
-includes(void)
+TEST(includes)
 {
 	static struct diag diag = DIAG_INIT;
 	struct table *table;
@@ -333,8 +324,7 @@ includes(void)
 	diag_free(&diag);
 }
 
-static void
-includes_that_are_refused(void)
+TEST(includes_that_are_refused)
 {
 	static const char *const bad[] = { "../zone", "/etc/hostname", "gone",
 	    "link", ".", "zone" };
@@ -356,8 +346,7 @@ includes_that_are_refused(void)
 	(void)unlink(path);
 }
 
-static void
-chains_that_cannot_be_followed(void)
+TEST(chains_that_cannot_be_followed)
 {
 	static struct diag diag = DIAG_INIT;
 	struct table *table;
@@ -398,17 +387,7 @@ main(void)
 	MUST(mkdtemp(directory) != NULL);
 	/* ldns takes and frees a large buffer for each of a million records. */
 	(void)mallopt(M_TRIM_THRESHOLD, 16 << 20);
-	TEST(entries_and_directives);
-	TEST(ttl_of_the_record_before);
-	TEST(data_of_any_type);
-	TEST(one_bad_entry_and_the_rest_works);
-	TEST(ttl_and_class_in_either_order);
-	TEST(records_are_generated);
-	TEST(half_a_zone_is_none);
-	TEST(no_zone_file_at_all);
-	TEST(includes);
-	TEST(includes_that_are_refused);
-	TEST(chains_that_cannot_be_followed);
+	test_run();
 	for (size_t i = 0; i < 3; i++) {
 		static const char *const names[] = { "zone", "one", "two" };
 		char path[200];

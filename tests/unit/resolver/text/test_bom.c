@@ -15,8 +15,7 @@ becomes(const char *from, size_t length, const char *to)
 	    memcmp(text, to, length) == 0;
 }
 
-static void
-only_the_first_mark_is_taken(void)
+TEST(only_the_first_mark_is_taken)
 {
 	CHECK(becomes("\xef\xbb\xbf" "abc", 6, "abc"));
 	CHECK(becomes("\xef\xbb\xbf", 3, ""));
@@ -26,19 +25,10 @@ only_the_first_mark_is_taken(void)
 	CHECK(becomes("", 0, ""));
 }
 
-static void
-utf16_is_refused(void)
+TEST(utf16_is_refused)
 {
 	CHECK(!becomes("\xff\xfe" "a\0", 4, ""));
 	CHECK(!becomes("\xfe\xff\0a", 4, ""));
 	CHECK(!becomes("\xff\xfe\0\0", 4, ""));
 	CHECK(becomes("\xff", 1, "\xff"));
-}
-
-int
-main(void)
-{
-	TEST(only_the_first_mark_is_taken);
-	TEST(utf16_is_refused);
-	return test_summary();
 }

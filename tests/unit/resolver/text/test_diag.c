@@ -4,8 +4,7 @@
 #include "resolver/text/diag.h"
 #include "tests/check.h"
 
-static void
-place_and_text(void)
+TEST(place_and_text)
 {
 	struct diag diag = DIAG_INIT;
 
@@ -21,8 +20,7 @@ place_and_text(void)
 	CHECK(diag.kept == 0 && diag.errors == 0);
 }
 
-static void
-one_entry_is_one_line(void)
+TEST(one_entry_is_one_line)
 {
 	struct diag diag = DIAG_INIT;
 
@@ -38,8 +36,7 @@ one_entry_is_one_line(void)
 	diag_free(&diag);
 }
 
-static void
-counts_go_on_when_full(void)
+TEST(counts_go_on_when_full)
 {
 	struct diag diag = DIAG_INIT;
 
@@ -51,8 +48,7 @@ counts_go_on_when_full(void)
 	diag_free(&diag);
 }
 
-static void
-an_error_is_kept_after_any_number_of_warnings(void)
+TEST(an_error_is_kept_after_any_number_of_warnings)
 {
 	struct diag diag = DIAG_INIT;
 	size_t errors = 0;
@@ -70,8 +66,7 @@ an_error_is_kept_after_any_number_of_warnings(void)
 }
 
 /* A note is no warning, not even if warnings are errors. */
-static void
-a_note_is_kept_and_is_no_warning(void)
+TEST(a_note_is_kept_and_is_no_warning)
 {
 	struct diag diag = DIAG_INIT;
 
@@ -90,15 +85,4 @@ a_note_is_kept_and_is_no_warning(void)
 	CHECK(strcmp(diag.entries[0].text, "f: 1 name") == 0);
 	CHECK(strcmp(diag.entries[1].text, "f: 1,000 names") == 0);
 	diag_free(&diag);
-}
-
-int
-main(void)
-{
-	TEST(place_and_text);
-	TEST(one_entry_is_one_line);
-	TEST(counts_go_on_when_full);
-	TEST(an_error_is_kept_after_any_number_of_warnings);
-	TEST(a_note_is_kept_and_is_no_warning);
-	return test_summary();
 }

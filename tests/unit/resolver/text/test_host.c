@@ -25,8 +25,7 @@ is_refused(const char *text)
 	return !host_split(text, host, &port);
 }
 
-static void
-host_and_port(void)
+TEST(host_and_port)
 {
 	char long_one[HOST_TEXT + 16];
 
@@ -45,8 +44,7 @@ host_and_port(void)
 	CHECK(is_refused(long_one));
 }
 
-static void
-servers(void)
+TEST(servers)
 {
 	static const char *const good[] = { "istiod.istio-system.svc:15012",
 		"_a-b.C9:1", "192.0.2.1:53", "[2001:db8::1]:15012" };
@@ -65,8 +63,7 @@ servers(void)
 	CHECK(!host_is_server(name));
 }
 
-static void
-addresses(void)
+TEST(addresses)
 {
 	static const uint8_t v4[] = { 192, 0, 2, 1 }, v6[16] = { 0x20, 0x01,
 		0x0d, 0xb8, [15] = 1 };
@@ -83,8 +80,7 @@ addresses(void)
 	CHECK(host_address("[::1]", address) == AF_UNSPEC);
 }
 
-static void
-loopback_addresses(void)
+TEST(loopback_addresses)
 {
 	static const uint8_t v4[16] = { 127, 9, 9, 9 }, v6[16] = { [15] = 1 },
 		other[16] = { 128 };
@@ -94,8 +90,7 @@ loopback_addresses(void)
 	CHECK(!host_is_loopback(AF_INET, other));
 }
 
-static void
-bits_of_addresses(void)
+TEST(bits_of_addresses)
 {
 	static const uint8_t a[16] = { 10, 0, 0x81 }, b[16] = { 10, 0, 0x80 },
 		c[16] = { 11 };
@@ -104,15 +99,4 @@ bits_of_addresses(void)
 	CHECK(!host_same_bits(a, c, 8) && host_same_bits(a, b, 16));
 	CHECK(host_same_bits(a, b, 23) && !host_same_bits(a, b, 24));
 	CHECK(!host_same_bits(a, b, 128) && host_same_bits(a, a, 128));
-}
-
-int
-main(void)
-{
-	TEST(host_and_port);
-	TEST(servers);
-	TEST(addresses);
-	TEST(loopback_addresses);
-	TEST(bits_of_addresses);
-	return test_summary();
 }

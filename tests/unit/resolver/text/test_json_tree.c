@@ -41,8 +41,7 @@ string_of(const char *text)
 	return string != NULL ? string : "(none)";
 }
 
-static void
-strings(void)
+TEST(strings)
 {
 	CHECK(strcmp(string_of("\"\""), "") == 0);
 	CHECK(strcmp(string_of("\"a\\\"\\\\\\/\\b\\f\\n\\r\\tz\""),
@@ -53,8 +52,7 @@ strings(void)
 	CHECK(json_tree_string(NULL) == NULL);
 }
 
-static void
-numbers(void)
+TEST(numbers)
 {
 	long long number = 5;
 
@@ -72,8 +70,7 @@ numbers(void)
 	    LLONG_MAX, &number) && number == LLONG_MIN);
 }
 
-static void
-trees(void)
+TEST(trees)
 {
 	const struct json_node *root = take("{ \"a\" : [ 1 , true, [], {} ],\n"
 	    "\"b\":{\"c\":null},\"a2\":2}");
@@ -95,8 +92,7 @@ trees(void)
 }
 
 /* More values than one block has, twice with the same memory. */
-static void
-many_values(void)
+TEST(many_values)
 {
 	char text[6002] = "[1";
 	const struct json_node *item;
@@ -115,8 +111,7 @@ many_values(void)
 }
 
 /* RFC 3629 section 4: the first and the last of each row. */
-static void
-what_is_utf8(void)
+TEST(what_is_utf8)
 {
 	static const char *const good[] = { "\x01", "\x7f", "\xc2\x80",
 	    "\xdf\xbf", "\xe0\xa0\x80", "\xe1\x80\x80", "\xec\xbf\xbf",
@@ -145,8 +140,7 @@ what_is_utf8(void)
 	    "\ta\xc3\xa4\xf0\x9f\x98\x80z") == 0);
 }
 
-static void
-nul_is_no_end(void)
+TEST(nul_is_no_end)
 {
 	static const struct {
 		const char *text;
@@ -163,8 +157,7 @@ nul_is_no_end(void)
 	}
 }
 
-static void
-names_that_stand_twice(void)
+TEST(names_that_stand_twice)
 {
 	static const char same[] =
 	    "two members of an object have the same name";
@@ -191,8 +184,7 @@ object_of(size_t count, const char *last)
 }
 
 /* Compared two by two, this would take minutes. */
-static void
-many_members(void)
+TEST(many_members)
 {
 	const size_t count = 100000;
 	char *text = object_of(count, "last"), name[61];
@@ -207,8 +199,7 @@ many_members(void)
 }
 
 /* An array of one value less, and of as many, which the array itself adds to. */
-static void
-too_many_values(void)
+TEST(too_many_values)
 {
 	size_t length = 2 * JSON_TREE_MAX_VALUES;
 	char *text = malloc(length + 2);
@@ -226,8 +217,7 @@ too_many_values(void)
 	json_tree_free(&tree);
 }
 
-static void
-what_is_no_json(void)
+TEST(what_is_no_json)
 {
 	static const struct {
 		const char *text;
@@ -273,16 +263,7 @@ what_is_no_json(void)
 int
 main(void)
 {
-	TEST(strings);
-	TEST(numbers);
-	TEST(trees);
-	TEST(what_is_utf8);
-	TEST(nul_is_no_end);
-	TEST(names_that_stand_twice);
-	TEST(many_members);
-	TEST(many_values);
-	TEST(too_many_values);
-	TEST(what_is_no_json);
+	test_run();
 	json_tree_free(&tree);
 	return test_summary();
 }

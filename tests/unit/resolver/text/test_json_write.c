@@ -25,8 +25,7 @@ written(const char *text, size_t length, bool ascii)
 	return json;
 }
 
-static void
-texts_are_escaped(void)
+TEST(texts_are_escaped)
 {
 	static const struct {
 		const char *text, *json, *ascii;
@@ -59,8 +58,7 @@ texts_are_escaped(void)
 }
 
 /* Any octets make a text that the house's reader takes. */
-static void
-any_octets_can_be_read_back(void)
+TEST(any_octets_can_be_read_back)
 {
 	char octets[64];
 
@@ -89,8 +87,7 @@ any_octets_can_be_read_back(void)
 	}
 }
 
-static void
-values_have_commas_between_them(void)
+TEST(values_have_commas_between_them)
 {
 	char *json = NULL;
 	size_t size = 0;
@@ -124,8 +121,7 @@ values_have_commas_between_them(void)
 	free(json);
 }
 
-static void
-an_error_is_kept_until_the_end(void)
+TEST(an_error_is_kept_until_the_end)
 {
 	struct json_write w = { .out = fopen("/dev/full", "w") };
 
@@ -136,15 +132,4 @@ an_error_is_kept_until_the_end(void)
 	w.error = -ENOMEM;
 	CHECK(json_write_end(&w) == -ENOMEM);
 	(void)fclose(w.out);
-}
-
-int
-main(void)
-{
-	(void)setvbuf(stdout, NULL, _IOLBF, 0);
-	TEST(texts_are_escaped);
-	TEST(any_octets_can_be_read_back);
-	TEST(values_have_commas_between_them);
-	TEST(an_error_is_kept_until_the_end);
-	return test_summary();
 }

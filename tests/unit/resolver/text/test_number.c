@@ -15,8 +15,7 @@ value_of(const char *text, uint64_t most)
 	return good ? number : UNTOUCHED;
 }
 
-static void
-digits_are_a_number(void)
+TEST(digits_are_a_number)
 {
 	CHECK(value_of("0", 0) == 0);
 	CHECK(value_of("53", UINT16_MAX) == 53);
@@ -24,8 +23,7 @@ digits_are_a_number(void)
 	CHECK(value_of("18446744073709551615", UINT64_MAX) == UINT64_MAX);
 }
 
-static void
-anything_else_is_none(void)
+TEST(anything_else_is_none)
 {
 	static const char *const texts[] = { "", " ", " 1", "1 ", "+1", "-1",
 		"-0", "0x10", "1.0", "1e3", "one", "1\n", "\xb1", ":", "/" };
@@ -34,8 +32,7 @@ anything_else_is_none(void)
 		CHECK(value_of(texts[i], UINT64_MAX) == UNTOUCHED);
 }
 
-static void
-more_than_the_most_is_none(void)
+TEST(more_than_the_most_is_none)
 {
 	CHECK(value_of("1", 0) == UNTOUCHED);
 	CHECK(value_of("9", 8) == UNTOUCHED && value_of("8", 8) == 8);
@@ -47,8 +44,7 @@ more_than_the_most_is_none(void)
 	CHECK(value_of("184467440737095516150", UINT64_MAX) == UNTOUCHED);
 }
 
-static void
-hexadecimal_digits(void)
+TEST(hexadecimal_digits)
 {
 	static const char digits[] = "0123456789abcdef", upper[] = "ABCDEF";
 
@@ -59,14 +55,4 @@ hexadecimal_digits(void)
 	CHECK(number_hex_digit('g') == -1 && number_hex_digit('G') == -1);
 	CHECK(number_hex_digit('/') == -1 && number_hex_digit(':') == -1);
 	CHECK(number_hex_digit('@') == -1 && number_hex_digit('\0') == -1);
-}
-
-int
-main(void)
-{
-	TEST(digits_are_a_number);
-	TEST(anything_else_is_none);
-	TEST(more_than_the_most_is_none);
-	TEST(hexadecimal_digits);
-	return test_summary();
 }

@@ -26,8 +26,7 @@ is(const char *text, const char *expected)
 	return same;
 }
 
-static void
-controls_are_shown(void)
+TEST(controls_are_shown)
 {
 	CHECK(is("", "") && is("plain ~!", "plain ~!"));
 	CHECK(is("\033[2J\t\n\r\a", "\\x1b[2J\\x09\\x0a\\x0d\\x07"));
@@ -37,8 +36,7 @@ controls_are_shown(void)
 	CHECK(is("\xc2\x9d", "\\xc2\\x9d") && is("\x9b", "\\x9b"));
 }
 
-static void
-characters_stay(void)
+TEST(characters_stay)
 {
 	CHECK(is("/var/log/müller €", "/var/log/müller €"));
 	CHECK(is("\xf0\x9f\x90\xa7", "\xf0\x9f\x90\xa7"));
@@ -49,8 +47,7 @@ characters_stay(void)
 	CHECK(is("a\xe2\x82", "a\\xe2\\x82"));
 }
 
-static void
-hidden_marks_are_shown(void)
+TEST(hidden_marks_are_shown)
 {
 	CHECK(is("a\xe2\x80\xae" "b", "a\\xe2\\x80\\xaeb"));	/* RLO */
 	CHECK(is("\xe2\x81\xa6", "\\xe2\\x81\\xa6"));		/* LRI */
@@ -59,8 +56,7 @@ hidden_marks_are_shown(void)
 	CHECK(is("\xf3\xa0\x81\x81", "\\xf3\\xa0\\x81\\x81"));	/* tag */
 }
 
-static void
-small_rooms_hold_whole_characters(void)
+TEST(small_rooms_hold_whole_characters)
 {
 	char out[8];
 
@@ -75,8 +71,7 @@ small_rooms_hold_whole_characters(void)
 }
 
 /* Pieces end between characters wherever they are. */
-static void
-long_texts_are_whole(void)
+TEST(long_texts_are_whole)
 {
 	char text[1100], expected[sizeof(text)], *put = NULL;
 	size_t size = 0;
@@ -113,23 +108,10 @@ json_is(const char *text, const char *expected)
 	return same;
 }
 
-static void
-json_means_the_same(void)
+TEST(json_means_the_same)
 {
 	CHECK(json_is("{\"a\": \"ü\\u001b\"}", "{\"a\": \"ü\\u001b\"}"));
 	CHECK(json_is("{\"a\":\r\t1}", "{\"a\":  1}"));
 	CHECK(json_is("\"\xc2\x9b\177\"", "\"\\u009b\\u007f\""));
 	CHECK(json_is("\"\xf3\xa0\x81\x81\"", "\"\\udb40\\udc41\""));
-}
-
-int
-main(void)
-{
-	TEST(controls_are_shown);
-	TEST(characters_stay);
-	TEST(hidden_marks_are_shown);
-	TEST(small_rooms_hold_whole_characters);
-	TEST(long_texts_are_whole);
-	TEST(json_means_the_same);
-	return test_summary();
 }

@@ -10,8 +10,7 @@ utf8(const char *text, size_t length)
 
 #define UTF8(literal) utf8(literal, sizeof(literal) - 1)
 
-static void
-what_is_utf8(void)
+TEST(what_is_utf8)
 {
 	CHECK(UTF8("") && UTF8("a") && UTF8("reviews.shop.svc.cluster.local"));
 	CHECK(UTF8("\0"));
@@ -22,8 +21,7 @@ what_is_utf8(void)
 	CHECK(UTF8("12345678\xc3\xa9" "1234567890"));
 }
 
-static void
-what_is_not(void)
+TEST(what_is_not)
 {
 	/* Continuation without a beginning, overlong, surrogate, too large. */
 	CHECK(!UTF8("\x80") && !UTF8("\xbf") && !UTF8("\xff") && !UTF8("\xfe"));
@@ -45,20 +43,10 @@ what_is_not(void)
 	}
 }
 
-static void
-equality(void)
+TEST(equality)
 {
 	CHECK(span_equal(span_of("ab"), span_of("ab")));
 	CHECK(!span_equal(span_of("ab"), span_of("ac")));
 	CHECK(!span_equal(span_of("ab"), span_of("abc")));
 	CHECK(span_equal(span_of(""), (struct span){ NULL, 0 }));
-}
-
-int
-main(void)
-{
-	TEST(what_is_utf8);
-	TEST(what_is_not);
-	TEST(equality);
-	return test_summary();
 }

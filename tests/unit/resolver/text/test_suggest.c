@@ -20,8 +20,7 @@ suggested(const char *wrong, const char *words)
 	return word;
 }
 
-static void
-words_that_are_close(void)
+TEST(words_that_are_close)
 {
 	static const struct {
 		const char *wrong, *words, *right;
@@ -43,8 +42,7 @@ words_that_are_close(void)
 		    rows[i].right) == 0);
 }
 
-static void
-words_that_are_not(void)
+TEST(words_that_are_not)
 {
 	static const char *const wrong[] = { "nonsense", "x", "", "st",
 	    "remove", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa" };
@@ -55,8 +53,7 @@ words_that_are_not(void)
 	CHECK(suggested("st", "ab")[0] == '\0');
 }
 
-static void
-words_of_any_length(void)
+TEST(words_of_any_length)
 {
 	char word[100];
 
@@ -90,8 +87,7 @@ usage_error(const char *word)
 	return text;
 }
 
-static void
-usage_errors_have_one_form(void)
+TEST(usage_errors_have_one_form)
 {
 	static const struct { const char *word, *text; } rows[] = {
 		{ "--confg", "p q: unknown option \"--confg\", did you mean "
@@ -105,14 +101,4 @@ usage_errors_have_one_form(void)
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		CHECK(strcmp(usage_error(rows[i].word), rows[i].text) == 0);
-}
-
-int
-main(void)
-{
-	TEST(words_that_are_close);
-	TEST(words_that_are_not);
-	TEST(words_of_any_length);
-	TEST(usage_errors_have_one_form);
-	return test_summary();
 }

@@ -39,8 +39,7 @@ string_of(const char *key)
 	return text != NULL ? text : "(none)";
 }
 
-static void
-texts(void)
+TEST(texts)
 {
 	CHECK(read_text("a: one\nb: 'it''s'\nc: \"t\\tz\"\nd: |\n  x\n  y\n"
 	    "e:\nf: ~\ng: null\nh: ''\ni: \"null\"\n") == 0);
@@ -58,8 +57,7 @@ texts(void)
 	    "d")) == 4);
 }
 
-static void
-trees(void)
+TEST(trees)
 {
 	yaml_node_t *root, *list, *item;
 	const char *key;
@@ -87,16 +85,14 @@ trees(void)
 	CHECK(yaml_tree_member(&tree, NULL, "x") == NULL);
 }
 
-static void
-json_is_yaml(void)
+TEST(json_is_yaml)
 {
 	CHECK(read_text("{\"apiVersion\": \"v1\", \"users\": [{\"name\": \"u\"}]"
 	    "}") == 0);
 	CHECK(strcmp(string_of("apiVersion"), "v1") == 0);
 }
 
-static void
-booleans(void)
+TEST(booleans)
 {
 	bool value = false;
 
@@ -110,8 +106,7 @@ booleans(void)
 	CHECK(!yaml_tree_bool(NULL, &value));
 }
 
-static void
-empty_files(void)
+TEST(empty_files)
 {
 	CHECK(read_text("") == 0 && yaml_tree_root(&tree) == NULL);
 	CHECK(read_text("# nothing\n") == 0 && yaml_tree_root(&tree) == NULL);
@@ -130,8 +125,7 @@ refused(const char *text, const char *word, unsigned int at)
 	return right;
 }
 
-static void
-what_is_refused(void)
+TEST(what_is_refused)
 {
 	CHECK(refused("a: *x\n", "YAML", 1));
 	CHECK(refused("a: 1\n---\nb: 2\n", "second document", 3));
@@ -143,8 +137,7 @@ what_is_refused(void)
 	CHECK(strcmp(string_of("a"), "(none)") == 0);
 }
 
-static void
-bounds(void)
+TEST(bounds)
 {
 	size_t length = YAML_TREE_MAX_LENGTH + 1;
 	char *text = malloc(length);
@@ -167,13 +160,7 @@ bounds(void)
 int
 main(void)
 {
-	TEST(texts);
-	TEST(trees);
-	TEST(json_is_yaml);
-	TEST(booleans);
-	TEST(empty_files);
-	TEST(what_is_refused);
-	TEST(bounds);
+	test_run();
 	yaml_tree_free(&tree);
 	return test_summary();
 }

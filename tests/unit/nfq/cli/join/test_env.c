@@ -52,8 +52,7 @@ says(const char *text)
 	return false;
 }
 
-static void
-variables(void)
+TEST(variables)
 {
 	read_env("A='x y'\nB=plain-1.2:3,4/@%+_\n# C='1'\n\nD=''\n"
 	    "E='{\"a\":\"b\"}'\nF='it'\"'\"'s'\nG=\nA='last'\n");
@@ -71,8 +70,7 @@ variables(void)
 }
 
 /* Each in the line where it is, and the others are read. */
-static void
-every_error_at_once(void)
+TEST(every_error_at_once)
 {
 	read_env("A=$(id)\nB='x\nC=\"$HOME\"\n=1\nexport D=1\n1E=1\nF\n"
 	    "G=a b\nH='\x01'\nI=`id`\nJ='good'\nK=a;b\n");
@@ -90,8 +88,7 @@ every_error_at_once(void)
 	CHECK(env.count == 1 && has("J", "good"));
 }
 
-static void
-bounds(void)
+TEST(bounds)
 {
 	char *text = malloc(ENV_MAX_VALUE + 100);
 	char key[ENV_MAX_KEY + 5];
@@ -121,8 +118,7 @@ bounds(void)
 	free(text);
 }
 
-static void
-mesh(void)
+TEST(mesh)
 {
 	read_yaml("defaultConfig:\n  discoveryAddress: istiod.x.svc:15012\n"
 	    "  proxyMetadata:\n    A: one\n    B: \"true\"\n    C: true\n"
@@ -138,8 +134,7 @@ mesh(void)
 	CHECK(diag.errors == 0 && env.count == 0);
 }
 
-static void
-no_mesh(void)
+TEST(no_mesh)
 {
 	read_yaml("");
 	CHECK(says("FILE: has no \"defaultConfig\""));
@@ -163,11 +158,7 @@ no_mesh(void)
 int
 main(void)
 {
-	TEST(variables);
-	TEST(every_error_at_once);
-	TEST(bounds);
-	TEST(mesh);
-	TEST(no_mesh);
+	test_run();
 	reset();
 	return test_summary();
 }

@@ -31,8 +31,7 @@ is(const char *line, const char *expected)
 }
 
 /* As the daemon writes it. */
-static void
-lines_of_the_daemon(void)
+TEST(lines_of_the_daemon)
 {
 	struct audit_record record = {
 		.time_ns = UINT64_C(1700000000123000000),
@@ -78,8 +77,7 @@ lines_of_the_daemon(void)
 	CHECK(entry.line.uid == (uid_t)-1 && entry.line.rule == NULL);
 }
 
-static void
-older_lines(void)
+TEST(older_lines)
 {
 	CHECK(is("{\"timestamp\":\"2023-11-14T22:13:20.5+0000\",\"src_ip\":"
 	    "\"::1\",\"dns\":{\"rrname\":\"a.mesh\",\"rrtype\":\"A\"},"
@@ -87,8 +85,7 @@ older_lines(void)
 	    "2023-11-14 22:13:20.000 pass     ::1 A     a.mesh. (not-mesh)"));
 }
 
-static void
-others_are_left_out(void)
+TEST(others_are_left_out)
 {
 	CHECK(is("", NULL));
 	CHECK(is("no JSON", NULL));
@@ -99,8 +96,7 @@ others_are_left_out(void)
 }
 
 /* Issue 23, 14: no octet of a log controls the terminal, whatever the member. */
-static void
-hostile_lines(void)
+TEST(hostile_lines)
 {
 	CHECK(is("{\"dns\":{\"rrname\":\"\\u001b[2J\",\"rrtype\":\"A\\u001bc\","
 	    "\"answers\":[{\"rdata\":\"\\u0007\"},{\"rdata\":1},3],"
@@ -118,10 +114,7 @@ main(void)
 {
 	setenv("TZ", "UTC", 1);
 	tzset();
-	TEST(lines_of_the_daemon);
-	TEST(older_lines);
-	TEST(others_are_left_out);
-	TEST(hostile_lines);
+	test_run();
 	json_tree_free(&tree);
 	return test_summary();
 }

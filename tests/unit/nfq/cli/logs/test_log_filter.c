@@ -7,8 +7,7 @@
 
 #include "tests/check.h"
 
-static void
-names(void)
+TEST(names)
 {
 	CHECK(log_filter_name("a.example", "a.example."));
 	CHECK(log_filter_name("A.Example.", "a.eXample"));
@@ -24,8 +23,7 @@ names(void)
 }
 
 /* The time that this takes grows with the product of the lengths only. */
-static void
-hostile_names(void)
+TEST(hostile_names)
 {
 	char name[1001], pattern[201];
 
@@ -49,8 +47,7 @@ is_since(const char *text, int64_t expected)
 	    ns == (uint64_t)expected * 1000000000U;
 }
 
-static void
-times(void)
+TEST(times)
 {
 	uint64_t ns;
 
@@ -72,8 +69,7 @@ times(void)
 	CHECK(!log_filter_since(&ns, "", 0));
 }
 
-static void
-all_must_hold(void)
+TEST(all_must_hold)
 {
 	struct audit_line line = { .time_ns = 1000, .verdict = "answer",
 		.client = "10.0.0.1", .uid = 33, .type = "A",
@@ -108,9 +104,5 @@ main(void)
 {
 	setenv("TZ", "UTC", 1);
 	tzset();
-	TEST(names);
-	TEST(hostile_names);
-	TEST(times);
-	TEST(all_must_hold);
-	return test_summary();
+	return test_run();
 }

@@ -75,8 +75,7 @@ start(void)
 	begin();
 }
 
-static void
-a_whole_log(void)
+TEST(a_whole_log)
 {
 	start();
 	CHECK(records(3) == LOG_FINE && !v.ended);
@@ -95,8 +94,7 @@ a_whole_log(void)
 	CHECK(log_verify_is_over(&v, NULL));
 }
 
-static void
-losses_that_are_told(void)
+TEST(losses_that_are_told)
 {
 	start();
 	CHECK(records(2) == LOG_FINE);
@@ -109,8 +107,7 @@ losses_that_are_told(void)
 	CHECK(verify(note(AUDIT_END, 0)) == LOG_FINE && v.gap == 5);
 }
 
-static void
-what_was_cut_out(void)
+TEST(what_was_cut_out)
 {
 	start();
 	CHECK(records(2) == LOG_FINE);
@@ -125,8 +122,7 @@ what_was_cut_out(void)
 	CHECK(verify(note(AUDIT_BEGIN, 0)) == LOG_FINE && v.gap == 9);
 }
 
-static void
-what_is_there_twice(void)
+TEST(what_is_there_twice)
 {
 	start();
 	CHECK(records(3) == LOG_FINE);
@@ -137,16 +133,14 @@ what_is_there_twice(void)
 }
 
 /* Its worker is not known, nor what was before. */
-static void
-a_log_without_its_beginning(void)
+TEST(a_log_without_its_beginning)
 {
 	memset(&v, 0, sizeof(v));
 	next = 40;
 	CHECK(records(2) == LOG_FINE && v.gap == 0 && v.records == 2);
 }
 
-static void
-what_is_no_line_of_ours(void)
+TEST(what_is_no_line_of_ours)
 {
 	static const char *const lines[] = { "", "x", "{}", "[]",
 		"{\"nfdns\":{}}", "{\"nfdns\":{\"event\":\"other\",\"run\":1}}",
@@ -164,12 +158,7 @@ what_is_no_line_of_ours(void)
 int
 main(void)
 {
-	TEST(a_whole_log);
-	TEST(losses_that_are_told);
-	TEST(what_was_cut_out);
-	TEST(what_is_there_twice);
-	TEST(a_log_without_its_beginning);
-	TEST(what_is_no_line_of_ours);
+	test_run();
 	json_tree_free(&tree);
 	return test_summary();
 }

@@ -14,8 +14,7 @@ is(const char *text, const char *wanted)
 	return strcmp(text, wanted) == 0;
 }
 
-static void
-percentiles_are_bounds(void)
+TEST(percentiles_are_bounds)
 {
 	uint64_t counts[STATUS_SPENT] = { 0 };
 
@@ -40,8 +39,7 @@ percentiles_are_bounds(void)
 	CHECK(latency_bucket(counts, 999) < STATUS_SPENT);
 }
 
-static void
-bounds_have_units(void)
+TEST(bounds_have_units)
 {
 	char text[TOP_TEXT];
 
@@ -55,8 +53,7 @@ bounds_have_units(void)
 	CHECK(is(latency_mean_text(1300000000, text), "1.3s"));
 }
 
-static void
-numbers_fit_their_columns(void)
+TEST(numbers_fit_their_columns)
 {
 	static const struct {
 		uint64_t number;
@@ -84,13 +81,4 @@ numbers_fit_their_columns(void)
 	CHECK(is(span_text(3661, text), "1:01:01"));
 	CHECK(is(span_text(90000, text), "1d 01:00"));
 	CHECK(strlen(span_text(UINT64_MAX, text)) < TOP_TEXT);
-}
-
-int
-main(void)
-{
-	TEST(percentiles_are_bounds);
-	TEST(bounds_have_units);
-	TEST(numbers_fit_their_columns);
-	return test_summary();
 }
