@@ -28,7 +28,7 @@ static struct {
 	struct upstreams *shared;	/* NULL: nobody else asks */
 	void *memory;
 	monotime_t now;
-	uint8_t random;
+	uint8_t random, step;
 	struct engine_client clients[CLIENTS];
 	struct engine_end ends[CLIENTS];
 	uint8_t messages[CLIENTS][128];
@@ -106,7 +106,7 @@ host_random(void *arg, void *octets, size_t length)
 {
 	(void)arg;
 	for (size_t i = 0; i < length; i++)
-		((uint8_t *)octets)[i] = (uint8_t)(t.random += 37);
+		((uint8_t *)octets)[i] = (uint8_t)(t.random += t.step);
 }
 
 static inline uint32_t
@@ -126,6 +126,7 @@ prepare(void)
 {
 	memset(&t, 0, sizeof(t));
 	t.now = monotime_from_ms(1000);
+	t.step = 37;
 	forward_settings_defaults(&t.settings);
 	t.settings.health.loops = 0;
 	t.settings.upstreams = 2;

@@ -195,6 +195,25 @@ TEST(a_clients_own_nameserver_is_not_trusted_by_others)
 	finish();
 }
 
+/* RFC 7766, section 6.2.1: without another id, nothing more goes over the stream. */
+TEST(an_id_is_used_once_on_a_stream)
+{
+	for (int tcp = 0; tcp < 2; tcp++) {
+		prepare();
+		t.settings.upstreams = t.settings.domain[0].upstreams = 1;
+		t.settings.upstream[0].transport = tcp ? FORWARD_TCP :
+		    FORWARD_UDP;
+		t.step = 0;	/* the same octets again and again */
+		start();
+		ask(0, 'a');
+		ask(1, 'b');
+		CHECK(t.sends == (tcp ? 1 : 2));
+		reply(0, true);
+		CHECK(t.fate[0] == ANSWERED);
+		finish();
+	}
+}
+
 TEST(reload_goes_on_with_questions)
 {
 	uint32_t first;

@@ -277,6 +277,7 @@ TEST(marks)
 	store("a.test", TYPE_A, CACHE_POSITIVE, 0, 60, 100, 'y');
 	cache_mark_prefetched(cache, &before);	/* of what is gone */
 	CHECK(find("a.test", TYPE_A, 1, 0) && !entry.prefetched);
+	CHECK(entry.retry.ns == 0 && entry.retry_s == 0);
 	end();
 }
 

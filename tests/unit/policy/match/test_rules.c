@@ -410,7 +410,7 @@ rules_for_all(size_t count)
 
 TEST(no_question_tries_too_many)
 {
-	char *text = rules_for_all(RULES_TRIES);
+	char *text = rules_for_all(RULES_TRIES), *more;
 
 	CHECK(test_policy_make(&p, text, -1));
 	test_policy_free(&p);
@@ -419,6 +419,15 @@ TEST(no_question_tries_too_many)
 	CHECK(!test_policy_make(&p, text, -1));
 	CHECK(has_error("1025 rules would have to be tried for one question"));
 	test_policy_free(&p);
+	free(text);
+	/* Those of a user are tried beside those for all. */
+	text = rules_for_all(RULES_TRIES);
+	CHECK(asprintf(&more, "%s, { match = { users = [ 5 ]; }; "
+	    "action = \"refuse\"; }", text) > 0);
+	CHECK(!test_policy_make(&p, more, -1));
+	CHECK(has_error("1025 rules would have to be tried for one question"));
+	test_policy_free(&p);
+	free(more);
 	free(text);
 }
 
