@@ -90,7 +90,7 @@ read_flush_words(struct words *w, int argc, char **argv)
 		if (w->named || idn_name_from_text(&w->name, argv[i],
 		    strlen(argv[i])) != 0) {
 			suggest_usage(stderr, "nfdns cache",
-			    "\"%s\" makes no sense here", argv[i]);
+			    "unknown argument \"%s\"", argv[i]);
 			return EXIT_USAGE;
 		}
 		name_lower(&w->name);
@@ -295,7 +295,7 @@ read_question(struct request *r, int argc, char **argv)
 		} else if (i != 1 ||
 		    rr_type_from_text(&r->type, argv[i]) != 0) {
 			suggest_usage(stderr, "nfdns cache",
-			    "\"%s\" makes no sense here", argv[i]);
+			    "unknown argument \"%s\"", argv[i]);
 			return false;
 		}
 	}

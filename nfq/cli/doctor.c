@@ -48,7 +48,7 @@ read_words(struct request *r, int argc, char **argv)
 
 	if (first < 0 || first == argc)
 		return first == argc;
-	suggest_usage(stderr, "nfdns doctor", "\"%s\" makes no sense here",
+	suggest_usage(stderr, "nfdns doctor", "unknown argument \"%s\"",
 	    argv[first]);
 	return false;
 }

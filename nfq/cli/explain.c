@@ -205,11 +205,11 @@ take_words(struct explain_words *words, int count, char **word)
 		return false;
 	}
 	if (idn_name_from_text(&q->name, word[0], strlen(word[0])) != 0) {
-		suggest_usage(stderr, PROGRAM, "\"%s\" is no domain name", word[0]);
+		suggest_usage(stderr, PROGRAM, "\"%s\" is not a valid domain name", word[0]);
 		return false;
 	}
 	if (count > 1 && rr_type_from_text(&q->type, word[1]) != 0) {
-		suggest_usage(stderr, PROGRAM, "\"%s\" is no type: give one such as "
+		suggest_usage(stderr, PROGRAM, "\"%s\" is not a valid type: give one such as "
 		    "A, AAAA or TYPE65", word[1]);
 		return false;
 	}

@@ -192,7 +192,7 @@ show_file(const struct log_request *r, const char *path, bool follow)
 		error = (int)length;
 	if (error < 0)
 		cli_error("%s: cannot be read: %s", path, error == -EINVAL ?
-		    "it is no regular file" : strerror(-error));
+		    "it is not a regular file" : strerror(-error));
 	else if (!good)
 		cli_error("%s: no log in the format json: read pcapng with "
 		    "tshark -r, dnstap with dnstap-read, a compressed file with "

@@ -48,7 +48,7 @@ open_file(struct log_lines *lines, const char *path)
 	if (error == 0)
 		return EXIT_OK;
 	cli_error("%s: cannot be read: %s", path, error == -EINVAL ?
-	    "it is no regular file" : strerror(-error));
+	    "it is not a regular file" : strerror(-error));
 	return EXIT_ERROR;
 }
 

@@ -480,11 +480,11 @@ table_get(const struct request *r)
 	int exit_code, found;
 
 	if (idn_name_from_text(&name, text, strlen(text)) != 0) {
-		cli_error("\"%s\" is no domain name", text);
+		cli_error("\"%s\" is not a valid domain name", text);
 		return EXIT_USAGE;
 	}
 	if (r->word_count > 1 && rr_type_from_text(&type, r->words[1]) != 0) {
-		cli_error("\"%s\" is no type: give one such as A, AAAA or "
+		cli_error("\"%s\" is not a valid type: give one such as A, AAAA or "
 		    "TYPE65", r->words[1]);
 		return EXIT_USAGE;
 	}

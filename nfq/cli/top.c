@@ -100,7 +100,7 @@ read_words(struct top *t, int argc, char **argv)
 	t->once |= t->json;
 	if (first < 0 || first == argc)
 		return first == argc;
-	suggest_usage(stderr, "nfdns top", "\"%s\" makes no sense here",
+	suggest_usage(stderr, "nfdns top", "unknown argument \"%s\"",
 	    argv[first]);
 	return false;
 }

@@ -125,7 +125,7 @@ keep_file_read(struct keep_file *file, int directory, const char *name,
 
 	*file = (struct keep_file){ .fd = fd };
 	memset(names, 0, sizeof(*names));
-	*why = "it is no regular file";
+	*why = "it is not a regular file";
 	if (fd < 0)
 		return errno == ELOOP || errno == ENXIO ? -EPROTO : -errno;
 	if (fstat(fd, &file->stat) < 0)

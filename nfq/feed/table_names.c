@@ -135,7 +135,7 @@ take_objects(struct table_reader *r, const void *octets, size_t length)
 		return error;
 	if (n == -ENOMEM)
 		return n;
-	(void)snprintf(r->why, r->why_size, "it is no list of JSON objects");
+	(void)snprintf(r->why, r->why_size, "it is not a list of JSON objects");
 	return -EBADMSG;
 }
 
@@ -192,7 +192,7 @@ table_reader_end(struct table_reader *r, int error, size_t rest,
 	const bool objects = r->names.format == 'k';
 
 	if (error == 0 && rest > 0) {
-		(void)snprintf(r->why, r->why_size, "it is no name table, from "
+		(void)snprintf(r->why, r->why_size, "it is not a name table, from "
 		    "octet %llu on", (unsigned long long)r->at);
 		error = -EBADMSG;
 	}

@@ -32,7 +32,7 @@ why_not_ours(int fd, struct stat *st)
 	if (fstat(fd, st) < 0)
 		return strerror(errno);
 	if (!S_ISREG(st->st_mode))
-		return "it is no regular file";
+		return "it is not a regular file";
 	return (st->st_uid != 0 && st->st_uid != geteuid()) ||
 	    (st->st_mode & (S_IWGRP | S_IWOTH)) != 0 ?
 	    "other users may write it" : NULL;

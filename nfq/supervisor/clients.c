@@ -463,7 +463,7 @@ take_line(struct supervisor *s, struct client *c)
 	if (request_parse(&c->request, line, (size_t)n) == 0)
 		obey(s, c);
 	else
-		refuse(c, EXIT_USAGE, "this is no request of nfdnsd: see "
+		refuse(c, EXIT_USAGE, "this is not a request of nfdnsd: see "
 		    "nfdns(8)");
 }
 

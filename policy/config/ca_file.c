@@ -103,7 +103,7 @@ ca_file_error(int error)
 	case -EFBIG:
 		return "it is longer than 4 MiB";
 	case -EISDIR:
-		return "it is no regular file";
+		return "it is not a regular file";
 	default:
 		return strerror(-error);
 	}

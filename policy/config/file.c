@@ -89,7 +89,7 @@ config_syntax_check(const char *path, const char *text, size_t length,
 
 	while (scan.pos < scan.end && why == NULL) {
 		if (*scan.pos == '\0')
-			why = "a NUL octet: this is no configuration file";
+			why = "a NUL octet: this is not a configuration file";
 		else if (scan.state == IN_SETTINGS && scan.line_begins &&
 		    scan_sees(&scan, "@include"))
 			why = "@include is not supported: write it here, or "
@@ -294,8 +294,8 @@ explain_brackets(const char *path, const char *text, unsigned int line,
 		diag_add(diag, DIAG_ERROR, path, line, "syntax error in %s "
 		    "that begins in line %u: %s", bracket_text(last, shown),
 		    last->line, last->is == '{' ? "a setting is written NAME "
-		    "= VALUE;" : "values stand in it with a comma between "
-		    "them, and behind the last what closes it");
+		    "= VALUE;" : "a comma stands between two values, and "
+		    "the bracket that closes it behind the last");
 	return true;
 }
 

@@ -62,6 +62,6 @@ policy_pattern_why(int error)
 	case -EILSEQ:
 		return IDN_REFUSED;
 	default:
-		return "is no domain name";
+		return "is not a valid domain name";
 	}
 }

@@ -104,7 +104,7 @@ split_name(char *text, struct forward_upstream *upstream)
 	if (length >= FORWARD_NAME ||
 	    strspn(hash, HOST_CHARACTERS) != length ||
 	    name_from_text(&name, hash, length) < 0 || name.labels == 0)
-		return "what follows # is no host name";
+		return "what follows # is not a valid host name";
 	memcpy(upstream->tls_name, hash, length + 1);
 	return NULL;
 }

@@ -267,7 +267,7 @@ is_other_trigger(struct zone *z, const struct dns_name *name,
 				z->left_out_line[kind] = record->line;
 			return true;
 		}
-	leave_out_record(z, record->path, record->line, "%s is no trigger that "
+	leave_out_record(z, record->path, record->line, "%s is not a trigger that "
 	    "is known here, and no name", name_to_text(name->octets, text));
 	return true;
 }

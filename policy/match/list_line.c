@@ -171,7 +171,7 @@ looks_like(struct span text)
 		return "is a path or a setting; a list has names";
 	if (has(text, " ") || has(text, "\t"))
 		return "is more than a name, and begins with no address";
-	return "is no domain name";
+	return "is not a valid domain name";
 }
 
 /* The name in the wrapper; false: this is not how it ends. */

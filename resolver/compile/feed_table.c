@@ -14,7 +14,7 @@
 static void
 refuse(const char *path, const char *why, struct diag *diag)
 {
-	diag_add(diag, DIAG_ERROR, path, 0, "is no table of a feed: %s: "
+	diag_add(diag, DIAG_ERROR, path, 0, "is not a table of a feed: %s: "
 	    "nfdns-feed replaces it with the next table that it receives", why);
 }
 

@@ -120,7 +120,7 @@ take_message(struct ads *a, uint8_t *octets, size_t length, monotime_t now)
 	    !is_sound(&response)) {
 		free(octets);
 		link_abandon(a->link, FEED_CAUSE_CONTENT,
-		    "the server sent what is no DiscoveryResponse");
+		    "the server sent something that is not a DiscoveryResponse");
 		return;
 	}
 	/* An answer would subscribe to that type. */

@@ -62,7 +62,7 @@ text_of(struct reading *r, const yaml_node_t *map, const char *key)
 	const char *text = yaml_tree_string(node);
 
 	if (node != NULL && node->type != YAML_SCALAR_NODE)
-		fail(r, node, "%s is no text", key);
+		fail(r, node, "%s is not text", key);
 	return text != NULL && text[0] != '\0' ? text : NULL;
 }
 
@@ -170,7 +170,7 @@ read_server(struct reading *r, const yaml_node_t *cluster)
 	for (i = 0; i < length; i++) {
 		if (text[i] <= ' ' || text[i] == 0x7f ||
 		    strchr("@?#\\\"<>", text[i]) != NULL)
-			fail(r, node, "server is no plain URL: it may have a"
+			fail(r, node, "server is not a plain URL: it may have a"
 			    " host, a port and a path");
 	}
 	while (length > 0 && text[length - 1] == '/')
@@ -332,7 +332,7 @@ kubeconfig_in_cluster(struct kube_access *access, const char *host,
 	    port[0] == '\0') {
 		(void)snprintf(why, FEED_TEXT, "no kubeconfig is set, and"
 		    " KUBERNETES_SERVICE_HOST is not in the environment: this"
-		    " is no pod");
+		    " is not a pod");
 		return -EINVAL;
 	}
 	v6 = strchr(host, ':') != NULL;

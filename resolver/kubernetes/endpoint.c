@@ -34,7 +34,7 @@ read_head(struct endpoint_group *g, const struct json_node *endpoint,
 		error = kubernetes_label(g->k, hostname, &head->hostname);
 		if (error == 0 && head->hostname == 0)
 			kubernetes_warn(g->k, g->item, "hostname \"%.*s\" is"
-			    " no label of 1 to 63 octets without a dot: named"
+			    " not a valid label of 1 to 63 octets without a dot: named"
 			    " by its address", KUBERNETES_SHOWN, hostname);
 	}
 	return error;
@@ -51,7 +51,7 @@ add_address(struct endpoint_group *g, const struct endpoint_head *head,
 	int error;
 
 	if (length == 0 || (g->length != 0 && length != g->length)) {
-		kubernetes_warn(g->k, g->item, "\"%.*s\" is no %s address:"
+		kubernetes_warn(g->k, g->item, "\"%.*s\" is not a valid %s address:"
 		    " ignored", KUBERNETES_SHOWN,
 		    text != NULL ? text : "(not a string)",
 		    g->length == 4 ? "IPv4" : g->length == 16 ? "IPv6" : "IP");

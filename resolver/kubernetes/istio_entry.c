@@ -91,7 +91,7 @@ read_addresses(struct entry_reading *r)
 
 	if (list != NULL && !json_tree_is(list, JSON_KIND_ARRAY) &&
 	    !json_tree_is(list, JSON_KIND_NULL)) {
-		kubernetes_warn(r->k, r->item, "addresses is no list: ignored");
+		kubernetes_warn(r->k, r->item, "addresses is not a list: ignored");
 		r->entry.has_addresses = true;
 	}
 	for (; at != NULL && error == 0; at = at->next)
@@ -113,7 +113,7 @@ read_host_text(struct entry_reading *r, const char *text, uint32_t *string)
 	/* "*" alone would answer for every name there is. */
 	if (error != 0 || name.labels == 0 ||
 	    (name.labels == 1 && name.octets[1] == '*' && name.length == 3)) {
-		kubernetes_warn(r->k, r->item, "host \"%.*s\" is no domain"
+		kubernetes_warn(r->k, r->item, "host \"%.*s\" is not a valid domain"
 		    " name of labels up to 63 octets: ignored",
 		    KUBERNETES_SHOWN, text != NULL ? text : "(not a string)");
 		return 0;
@@ -159,7 +159,7 @@ read_status_address(struct entry_reading *r, const struct json_node *node)
 
 	if (length == 0) {
 		kubernetes_warn(r->k, r->item, "\"%.*s\" in status.addresses"
-		    " is no address: ignored", KUBERNETES_SHOWN,
+		    " is not a valid address: ignored", KUBERNETES_SHOWN,
 		    text != NULL ? text : "(not a string)");
 		return 0;
 	}

@@ -101,7 +101,7 @@ kubernetes_namespace(struct kubernetes *k, const struct kubernetes_item *item,
 	if (error != 0)
 		return error;
 	if (label == 0) {
-		kubernetes_warn(k, item, "namespace \"%.*s\" is no label of"
+		kubernetes_warn(k, item, "namespace \"%.*s\" is not a valid label of"
 		    " 1 to 63 octets without a dot: ignored",
 		    KUBERNETES_SHOWN, name);
 		return 0;
@@ -123,7 +123,7 @@ kubernetes_service(struct kubernetes *k, const struct kubernetes_item *item,
 	if (error != 0)
 		return error;
 	if (label == 0) {
-		kubernetes_warn(k, item, "service name \"%.*s\" is no label of"
+		kubernetes_warn(k, item, "service name \"%.*s\" is not a valid label of"
 		    " 1 to 63 octets without a dot: ignored",
 		    KUBERNETES_SHOWN, name);
 		return 0;

@@ -50,7 +50,7 @@ add_address(struct kubernetes *k, const struct kubernetes_item *item,
 	int outcome;
 
 	if (length == 0) {
-		kubernetes_warn(k, item, "\"%.*s\" in podIPs is no address:"
+		kubernetes_warn(k, item, "\"%.*s\" in podIPs is not a valid address:"
 		    " ignored", KUBERNETES_SHOWN,
 		    text != NULL ? text : "(not a string)");
 		return 0;

@@ -25,7 +25,7 @@ add_cluster_ip(struct kubernetes *k, const struct kubernetes_item *item,
 	int error;
 
 	if (length == 0) {
-		kubernetes_warn(k, item, "\"%.*s\" is no address:"
+		kubernetes_warn(k, item, "\"%.*s\" is not a valid address:"
 		    " ignored", KUBERNETES_SHOWN,
 		    text != NULL ? text : "(not a string)");
 		return 0;
@@ -81,7 +81,7 @@ read_external_name(struct kubernetes *k, const struct kubernetes_item *item,
 
 	if (text == NULL || name_from_text(&name, text, strlen(text)) != 0 ||
 	    name.labels == 0 || kubernetes_address(text, octets) != 0) {
-		kubernetes_warn(k, item, "externalName \"%.*s\" is no domain"
+		kubernetes_warn(k, item, "externalName \"%.*s\" is not a valid domain"
 		    " name: ignored", KUBERNETES_SHOWN,
 		    text != NULL ? text : "");
 		return 0;

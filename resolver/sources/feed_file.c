@@ -239,7 +239,7 @@ feed_file_peek(struct feed_header *header, int fd, const char **why)
 	if (fstat(fd, &st) < 0)
 		return -errno;
 	if (!S_ISREG(st.st_mode)) {
-		*why = "it is no regular file";
+		*why = "it is not a regular file";
 		return -EPROTO;
 	}
 	n = pread(fd, octets, sizeof(octets), 0);

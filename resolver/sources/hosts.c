@@ -119,7 +119,7 @@ add_name(struct hosts_line *line, struct builder *b, const char *word,
 		    error == -ENAMETOOLONG ?
 		    "has a label over 63 or is over 255 octets long" :
 		    error == -EILSEQ ? IDN_REFUSED :
-		    "is no domain name");
+		    "is not a valid domain name");
 		return 0;
 	}
 	name_lower(&name);

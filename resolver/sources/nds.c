@@ -26,7 +26,7 @@ name_fault(int error)
 {
 	return error == -ENAMETOOLONG ?
 	    "has a label over 63 or is over 255 octets long" :
-	    "is no domain name";
+	    "is not a valid domain name";
 }
 
 /* Notes an error of the builder.  Returns the outcome unchanged. */
@@ -161,7 +161,7 @@ add_alternates(struct adding *a)
 		struct span text = hosts->texts[i];
 
 		if (text.text == NULL)
-			WARN(a, "%.*s: alternate host is no string: ignored",
+			WARN(a, "%.*s: alternate host is not a string: ignored",
 			    SHOWN_HOST(a));
 		else if (read_name(a, "alternate host", text, &name))
 			add_alias(a, &name);

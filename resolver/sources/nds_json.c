@@ -53,7 +53,7 @@ array_member(const struct form *f, const struct json_node *object,
 		array = json_tree_member(object, other_key);
 	if (array != NULL && !json_tree_is(array, JSON_KIND_ARRAY))
 		diag_add(f->nds.diag, DIAG_WARNING, f->nds.text->path,
-		    entry->line, "\"%s\" of %.*s is no array", key,
+		    entry->line, "\"%s\" of %.*s is not an array", key,
 		    SPAN_SHOWN(entry->host, NDS_SHOWN));
 	return array;
 }
@@ -135,7 +135,7 @@ read_entry(struct form *f, const struct json_range *key,
 	entry.host = span_of(json_tree_string(host));
 	if (!json_tree_is(value, JSON_KIND_OBJECT)) {
 		diag_add(f->nds.diag, DIAG_WARNING, f->nds.text->path,
-		    entry.line, "entry of %.*s is no object: ignored",
+		    entry.line, "entry of %.*s is not an object: ignored",
 		    SPAN_SHOWN(entry.host, NDS_SHOWN));
 		return;
 	}

@@ -159,12 +159,12 @@ check_whole(const struct reading *r, int error)
 
 	if (error == -EBADMSG)
 		diag_add(r->nds.diag, DIAG_ERROR, text->path, 0, "is malformed"
-		    " at octet %zu: it is no name table in binary form, or cut"
+		    " at octet %zu: it is not a name table in binary form, or cut"
 		    " off (for JSON, set format = \"nds\")",
 		    r->table.failed_at);
 	else if (error == 0 && r->table.names == 0 && r->table.faulty > 0)
 		diag_add(r->nds.diag, DIAG_ERROR, text->path, 0, "has no usable"
-		    " entry: it is no name table in binary form (for JSON, set"
+		    " entry: it is not a name table in binary form (for JSON, set"
 		    " format = \"nds\")");
 	else if (text->length == 0)
 		diag_add(r->nds.diag, DIAG_WARNING, text->path, 0, "is empty: a"

@@ -269,7 +269,7 @@ read_origin(struct zone *z, struct zone_file *file, const char *arguments)
 
 	if (length == 0 || read_name(file, word, length, &name) != 0) {
 		/* Else all relative names below it would be wrong. */
-		FAIL(z, file, "$ORIGIN \"%.*s\" is no domain name",
+		FAIL(z, file, "$ORIGIN \"%.*s\" is not a valid domain name",
 		    (int)(length < SHOWN ? length : SHOWN), word);
 		return;
 	}
@@ -285,7 +285,7 @@ read_ttl(struct zone *z, const struct zone_file *file, const char *arguments)
 	uint32_t ttl;
 
 	if (!zone_ttl(word, length, &ttl)) {
-		SKIP(z, file, "$TTL \"%.*s\" is no number of seconds",
+		SKIP(z, file, "$TTL \"%.*s\" is not a number of seconds",
 		    (int)(length < SHOWN ? length : SHOWN), word);
 		return;
 	}
@@ -393,7 +393,7 @@ read_include(struct zone *z, const struct zone_file *file,
 		    " itself?", MAX_DEPTH);
 	} else if (origin_length > 0 && read_name(file, origin_word,
 	    origin_length, &origin) != 0) {
-		FAIL(z, file, "the origin of $INCLUDE is no domain name");
+		FAIL(z, file, "the origin of $INCLUDE is not a valid domain name");
 	} else if ((fd = open_included(z, name)) < 0) {
 		FAIL(z, file, "$INCLUDE: %s %s", path, fd == -EMFILE ?
 		    "is one file too many" : include_fault(fd));
@@ -471,13 +471,13 @@ add_record(struct zone *z, const struct zone_file *file, const ldns_rr *rr,
 	int outcome;
 
 	if (is_meta_type(type)) {
-		SKIP(z, file, "%s is no type of records",
+		SKIP(z, file, "%s is not a type of records",
 		    rr_type_text(type, text));
 		return;
 	}
 	if (owner == NULL || name_read_lower(&name, ldns_rdf_data(owner),
 	    ldns_rdf_size(owner)) != 0) {
-		SKIP(z, file, "the owner is no domain name");
+		SKIP(z, file, "the owner is not a valid domain name");
 		return;
 	}
 	if (!rdata_of(rr, rdata, &length))
@@ -602,7 +602,7 @@ read_generate(struct zone *z, const struct zone_file *file,
 	char *template;
 
 	if (!zone_range_read(&range, word, length)) {
-		SKIP(z, file, "$GENERATE \"%.*s\" is no range such as 1-100 or"
+		SKIP(z, file, "$GENERATE \"%.*s\" is not a range such as 1-100 or"
 		    " 0-254/2", (int)(length < SHOWN ? length : SHOWN), word);
 		return;
 	}
@@ -670,8 +670,8 @@ source_zone_read(const struct source_text *text, struct builder *b,
 
 	if (origin != NULL &&
 	    name_from_text(&name, origin, strlen(origin)) != 0) {
-		diag_add(diag, DIAG_ERROR, text->path, 0, "its origin is no"
-		    " domain name");
+		diag_add(diag, DIAG_ERROR, text->path, 0, "its origin is not a"
+		    " valid domain name");
 		return 0;
 	}
 	name_lower(&name);

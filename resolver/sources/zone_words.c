@@ -128,7 +128,7 @@ zone_front_take(struct zone_front *front, char *text)
 			front->fault = "a class other than IN";
 		else if (kind == WORD_TTL && !zone_ttl(front->type,
 		    front->type_length, &front->ttl))
-			front->fault = "a TTL that is no number of seconds up "
+			front->fault = "a TTL that is not a number of seconds up "
 			    "to 2147483647";
 		if (front->fault != NULL)
 			return;

@@ -27,16 +27,16 @@ def differences(value, wanted, where=""):
     """What of a value is not as Suricata has it."""
     if isinstance(wanted, list):
         if not isinstance(value, list) or not value:
-            return [f"{where} is no list with members"]
+            return [f"{where} is not a list with members"]
         return [fault for item in value for fault in differences(item, wanted[0], f"{where}[]")]
     if not isinstance(wanted, dict):
         return [] if type(value) is wanted else [f"{where} is {type(value).__name__}, not {wanted.__name__}"]
     if not isinstance(value, dict):
-        return [f"{where} is no object"]
+        return [f"{where} is not an object"]
     faults = [f"{where}.{key} is missing" for key in ALWAYS.get(where, ()) if key not in value]
     for key, member in value.items():
         if key not in wanted:
-            faults.append(f"{where}.{key} is no key of EVE")
+            faults.append(f"{where}.{key} is not a key of EVE")
         else:
             faults += differences(member, wanted[key], f"{where}.{key}".lstrip("."))
     return faults

@@ -265,7 +265,7 @@ tell_lost(struct check *check, const struct way *way)
 		return;
 	if (!is_last_place(way))
 		findings_add(check->findings, FINDING_UNKNOWN, FINDING_OBSTACLE,
-		    "Look for what is no chain of nftables: iptables-legacy-"
+		    "Look for what is not a chain of nftables: iptables-legacy-"
 		    "save, ipvsadm -ln.", "%s (%s) go no further than priority "
 		    "%d of hook %s, and no rule of nftables drops them",
 		    subjects[way->packet], transport_of(way->ask),

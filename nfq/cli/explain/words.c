@@ -17,7 +17,7 @@
 static const char *const reasons[REASONS] = {
 	[REASON_NOT_MESH] = "no table has the name",
 	[REASON_MALFORMED] = "the packet does not parse",
-	[REASON_NOT_QUERY] = "it is no question",
+	[REASON_NOT_QUERY] = "it is not a question",
 	[REASON_NO_QUESTION] = "the message has no question",
 	[REASON_CLASS] = "its class is not IN",
 	[REASON_SIGNED] = "it is signed",

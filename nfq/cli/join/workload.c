@@ -120,7 +120,7 @@ take_address(struct workload *w, struct diag *diag)
 		keep(&w->node.ip, v.value, diag);
 	else
 		diag_add(diag, DIAG_ERROR, v.path, v.line,
-		    "ISTIO_SVC_IP is \"%.80s\", which is no address", v.value);
+		    "ISTIO_SVC_IP is \"%.80s\", which is not a valid address", v.value);
 }
 
 /*

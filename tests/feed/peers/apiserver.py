@@ -81,7 +81,7 @@ def unknown(options):
         faults.append("resourceVersion beside continue")
     for name in ("limit", "timeoutSeconds"):
         if name in options and not options[name].isdigit():
-            faults.append(f"{name} is no number")
+            faults.append(f"{name} is not a number")
     return faults
 
 

@@ -119,8 +119,8 @@ TEST(commands_that_fail)
 	CHECK(gives(&config, "compile -i x", EXIT_USAGE, "unknown option \"-i\""));
 	CHECK(gives(&config, "get", EXIT_USAGE, "a name is missing"));
 	CHECK(gives(&config, "get a A b", EXIT_USAGE, "too many arguments"));
-	CHECK(gives(&config, "get a..b", EXIT_USAGE, "is no domain name"));
-	CHECK(gives(&config, "get a BOGUS", EXIT_USAGE, "is no type"));
+	CHECK(gives(&config, "get a..b", EXIT_USAGE, "is not a valid domain name"));
+	CHECK(gives(&config, "get a BOGUS", EXIT_USAGE, "is not a valid type"));
 	CHECK(gives(&config, "fetch", EXIT_USAGE, "unknown command \"fetch\""));
 	CHECK(gives(&config, "list --what", EXIT_USAGE,
 	    "nfdns table list: unknown option \"--what\"; see nfdns table "

@@ -136,15 +136,15 @@ TEST(names_with_all_below)
 	    { "server=/a.example/", ".a.example." },
 	    { "local-zone: \"a.example\" always_nxdomain", ".a.example." },
 	    { "  local-zone: \"a.example.\" always_null", ".a.example." },
-	    { "||a.example", "! is no domain name" },
+	    { "||a.example", "! is not a valid domain name" },
 	    { "||a.example^$third-party", "! is a rule with options.." },
 	    { "||a.example^$important,client=x", "! is a rule with options.." },
 	    { "||a.example^$badfilter", "! is a rule with options.." },
 	    { "||a*.example^", "! is a pattern.." }, { "||*^", "! is a pattern.." },
-	    { "||a.*^", "! is a pattern.." }, { "||^", "! is no domain name" },
-	    { "||.^", "! is no domain name" }, { "||..^", "! is no domain name" },
+	    { "||a.*^", "! is a pattern.." }, { "||^", "! is not a valid domain name" },
+	    { "||.^", "! is not a valid domain name" }, { "||..^", "! is not a valid domain name" },
 	    { "||a.example/x^", "! is a path.." },
-	    { "||1.2.3.4^", "! is no domain name" },
+	    { "||1.2.3.4^", "! is not a valid domain name" },
 	    { "address=/a.example/10.1.2.3", "! is a path or a setting.." },
 	    { "address=/a.example/b.example/", "! is a path or a setting.." },
 	    { "address=/#/", "! is a path.." },
@@ -180,22 +180,22 @@ TEST(no_names)
 	    { "a.example/x", "! is a path.." }, { "// x", "! is a path.." },
 	    { "ads*.example", "! is a pattern.." },
 	    { "*.*.example", "! is a pattern.." }, { "*a.example", "! is a p.." },
-	    { "*.", "! is a pattern.." }, { "..", "! is no domain name" },
-	    { "a..example", "! is no domain name" },
-	    { "a.example:80", "! is no domain name" },
-	    { "a.example^", "! is no domain name" },
-	    { "a,b.example", "! is no domain name" },
-	    { "\"a.example\"", "! is no domain name" },
+	    { "*.", "! is a pattern.." }, { "..", "! is not a valid domain name" },
+	    { "a..example", "! is not a valid domain name" },
+	    { "a.example:80", "! is not a valid domain name" },
+	    { "a.example^", "! is not a valid domain name" },
+	    { "a,b.example", "! is not a valid domain name" },
+	    { "\"a.example\"", "! is not a valid domain name" },
 	    { "1.2.3.4", "! is an address.." },
 	    { "10.0.0.0/8", "! is a path.." },
-	    { "[a", "! is no domain name" },
-	    { "[ads.example]", "! is no domain name" }, { "<html>", "! is no domain name" },
+	    { "[a", "! is not a valid domain name" },
+	    { "[ads.example]", "! is not a valid domain name" }, { "<html>", "! is not a valid domain name" },
 	    { "\xff.example", "! is neither ASCII.." },
 	    { "a.example IN CNAME .", "! is more than a name.." },
-	    { "a\\999.example", "! is no domain name" });
+	    { "a\\999.example", "! is not a valid domain name" });
 	/* A NUL ends nothing. */
-	CHECK(strcmp(names_of("a.example\0.b", 12), "! is no domain name") == 0);
-	CHECK(strcmp(names_of("||\0^", 4), "! is no domain name") == 0);
+	CHECK(strcmp(names_of("a.example\0.b", 12), "! is not a valid domain name") == 0);
+	CHECK(strcmp(names_of("||\0^", 4), "! is not a valid domain name") == 0);
 	CHECK(strcmp(names_of("0.0.0.0\0 a", 10), "! is more than a name, and "
 	    "begins with no address") == 0);
 }

@@ -71,11 +71,11 @@ TEST(all_errors_at_once)
 	    "\nd CNAME . extra\n$FOO\nc 2147483648 A 10.0.0.1\n"
 	    "e CH TXT x\nf.other. CNAME .\n"));
 	CHECK(p.diag.errors == 6 && p.diag.warnings == 1);
-	CHECK(says("/zone:1: $TTL \"x\" is no number of seconds"));
+	CHECK(says("/zone:1: $TTL \"x\" is not a number of seconds"));
 	CHECK(says("/zone:3: no record of a zone"));
 	CHECK(says("/zone:5: no record of a zone"));
 	CHECK(says("/zone:6: $FOO is not known here"));
-	CHECK(says("/zone:7: a TTL that is no number of seconds up to"));
+	CHECK(says("/zone:7: a TTL that is not a number of seconds up to"));
 	CHECK(says("/zone:8: a class other than IN"));
 	CHECK(says("/zone:9: left out: f.other. does not end with the zone's"));
 	test_policy_free(&p);
@@ -104,8 +104,8 @@ TEST(other_triggers_are_told_once)
 	CHECK(says("/zone:3: left out: triggers rpz-client-ip"));
 	CHECK(says("/zone:4: left out: triggers rpz-nsip"));
 	CHECK(says("/zone:5: left out: triggers rpz-nsdname"));
-	CHECK(says("/zone:6: left out: x.rpz-foo. is no trigger"));
-	CHECK(says("/zone:7: left out: rpz-bar. is no trigger"));
+	CHECK(says("/zone:6: left out: x.rpz-foo. is not a trigger"));
+	CHECK(says("/zone:7: left out: rpz-bar. is not a trigger"));
 	CHECK(rules_count(p.rules) == 1);
 	CHECK(strcmp(answer_of("x.rpz-foo"), "") == 0);
 	CHECK(strcmp(answer_of("a.rpz-c.b"), "nxdomain") == 0);

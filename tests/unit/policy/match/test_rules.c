@@ -156,7 +156,7 @@ TEST(lines_that_are_not_read_are_told)
 	file = test_file(text);
 	CHECK(test_policy_make(&p, RULE("names = ( \"@/names\" );"), file));
 	CHECK(p.diag.errors == 0 && p.diag.warnings == 3);
-	CHECK(has_error("/names:2: not read: \"a..b\" is no domain name"));
+	CHECK(has_error("/names:2: not read: \"a..b\" is not a valid domain name"));
 	CHECK(has_error("/names:3: not read: \"aaa"));
 	CHECK(has_error("has a label over 63 octets, or is over 255 octets"));
 	CHECK(has_error("/names:4: not read: \"b\\999\""));

@@ -101,7 +101,7 @@ TEST(what_is_refused)
 	CHECK(refused(CONFIG("server: 'https://u:p@a'", ""), "plain URL"));
 	CHECK(refused(CONFIG("server: 'https://a/?x'", ""), "plain URL"));
 	CHECK(refused(CONFIG("server: \"https://a\\nb\"", ""), "plain URL"));
-	CHECK(refused(CONFIG("server: [a]", ""), "no text"));
+	CHECK(refused(CONFIG("server: [a]", ""), "is not text"));
 	CHECK(refused(CONFIG("server: https://a", "exec: {command: aws}"),
 	    "exec runs a program"));
 	CHECK(refused(CONFIG("server: https://a", "auth-provider: {name: gcp}"),

@@ -301,7 +301,7 @@ TEST(bad_status)
 	    STATUS("{\"value\":\"240.240.0.256\"}")));
 
 	CHECK(said(&r, DIAG_WARNING, "T:1: ServiceEntry ns2/a:"
-	    " \"240.240.0.256\" in status.addresses is no address: ignored"));
+	    " \"240.240.0.256\" in status.addresses is not a valid address: ignored"));
 	CHECK(has(&r, FIRST, "240.240.116.21 2001:2::f0f0:7415"));
 	reading_free(&r);
 }

@@ -271,10 +271,10 @@ TEST(bad_parts)
 		{ ENTRY("a", "\"hosts\":\"x\""),
 		  "T:1: ServiceEntry ns/a: has no spec.hosts: ignored" },
 		{ ENTRY("a", "\"hosts\":[\"x..y\",7]"),
-		  "T:1: ServiceEntry ns/a: host \"x..y\" is no domain name of"
+		  "T:1: ServiceEntry ns/a: host \"x..y\" is not a valid domain name of"
 		  " labels up to 63 octets: ignored" },
 		{ ENTRY("a", HOST("*")),
-		  "T:1: ServiceEntry ns/a: host \"*\" is no domain name of"
+		  "T:1: ServiceEntry ns/a: host \"*\" is not a valid domain name of"
 		  " labels up to 63 octets: ignored" },
 		{ ENTRY("a", HOST("x") ",\"resolution\":\"MAGIC\""),
 		  "T:1: ServiceEntry ns/a: resolution \"MAGIC\" is not known:"

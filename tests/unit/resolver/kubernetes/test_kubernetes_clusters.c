@@ -87,7 +87,7 @@ TEST(one_cluster_in_two_files)
 	from_clusters(NULL, NULL, NULL);
 	r = read_both(SLICE("s", "web", "\"hostname\":\"h\",", "10.1.0.1"),
 	    "\n" SERVICE("web", "None") "\n" SERVICE("db", "10.0.0.x"));
-	CHECK(said(&r, DIAG_WARNING, "B:3: Service n/db: \"10.0.0.x\" is no"
+	CHECK(said(&r, DIAG_WARNING, "B:3: Service n/db: \"10.0.0.x\" is not a valid"
 	    " address: ignored"));
 	CHECK(has(&r, "web.n.svc.cluster.local", "10.1.0.1 "));
 	CHECK(has(&r, "h.web.n.svc.cluster.local", "10.1.0.1 "));

@@ -267,16 +267,16 @@ TEST(one_bad_object_and_the_rest_works)
 		const char *said;
 	} bad[] = {
 		{ SERVICE("a.b", "\"clusterIP\":\"10.0.0.1\""),
-		  "T:2: Service n/a.b: service name \"a.b\" is no label of 1"
+		  "T:2: Service n/a.b: service name \"a.b\" is not a valid label of 1"
 		  " to 63 octets without a dot: ignored" },
 		{ SERVICE("a", "\"clusterIPs\":[\"10.0.0.256\"]"),
-		  "T:2: Service n/a: \"10.0.0.256\" is no address: ignored" },
+		  "T:2: Service n/a: \"10.0.0.256\" is not a valid address: ignored" },
 		{ SERVICE("a", "\"clusterIPs\":[\"fd00::1\"],\"ipFamilies\":"
 		  "[\"IPv4\"]"), "T:2: Service n/a: address fd00::1 is none of"
 		  " family IPv4: ignored" },
 		{ SERVICE("a", "\"type\":\"ExternalName\",\"externalName\":"
 		  "\"10.0.0.1\""), "T:2: Service n/a: externalName \"10.0.0.1\""
-		  " is no domain name: ignored" },
+		  " is not a valid domain name: ignored" },
 		{ SERVICE("a", "\"clusterIP\":\"10.0.0.1\",\"ports\":[{\"name\""
 		  ":\"a.b\",\"port\":1}]"), "T:2: Service n/a: port name"
 		  " \"a.b\" makes no label: no SRV record of that name" },
@@ -286,7 +286,7 @@ TEST(one_bad_object_and_the_rest_works)
 		  " reverse names" },
 		{ SLICE("s", "first", "IPv4", "\"endpoints\":["
 		  READY("fd00::1") "]"), "T:2: EndpointSlice n/s: \"fd00::1\" is"
-		  " no IPv4 address: ignored" },
+		  " not a valid IPv4 address: ignored" },
 		{ SLICE("s", "first", "FQDN", "\"endpoints\":[]"), "T:2:"
 		  " EndpointSlice n/s: addressType is \"FQDN\", expected IPv4 or"
 		  " IPv6: ignored" },
@@ -294,7 +294,7 @@ TEST(one_bad_object_and_the_rest_works)
 		  "[\"10.1.0.1\"],\"hostname\":\"a234567890123456789012345678"
 		  "901234567890123456789012345678901234\"}]"), "T:2:"
 		  " EndpointSlice n/s: hostname \"a234567890123456789012345678"
-		  "901234567890123456789012345678901234\" is no label of 1 to"
+		  "901234567890123456789012345678901234\" is not a valid label of 1 to"
 		  " 63 octets without a dot: named by its address" },
 		{ OBJECT("discovery.k8s.io/v1", "EndpointSlice", "s",
 		  "\"addressType\":\"IPv4\""), "T:2: EndpointSlice n/s: has no"

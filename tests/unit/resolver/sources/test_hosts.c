@@ -92,8 +92,8 @@ TEST(one_bad_line_and_the_rest_works)
 		{ "fe80::1%lo x", "T:2: \"fe80::1%lo\": an address with a zone"
 		    " id means nothing in the DNS: line ignored" },
 		{ "10.0.0.1 # x", "T:2: an address without a name: ignored" },
-		{ "10.0.0.1 a..b", "T:2: \"a..b\" is no domain name: ignored" },
-		{ "10.0.0.1 .", "T:2: \".\" is no domain name: ignored" },
+		{ "10.0.0.1 a..b", "T:2: \"a..b\" is not a valid domain name: ignored" },
+		{ "10.0.0.1 .", "T:2: \".\" is not a valid domain name: ignored" },
 		{ "\x1b[2J", "T:2: \"\\x1b[2J\" is neither an IPv4 nor an IPv6"
 		    " address: line ignored" },
 		{ "10.0.0.1 a234567890123456789012345678901234567890123456789"

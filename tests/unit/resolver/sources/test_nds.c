@@ -155,15 +155,15 @@ TEST(one_bad_entry_and_the_rest_works)
 		{ "\"x\": {\"ips\": [\"fe80::1%eth0\", \"10.0.0.1\"]}",
 		    "T:2: x: \"fe80::1%eth0\" is neither an IPv4 nor an IPv6"
 		    " address: ignored", true },
-		{ "\"x\": [1]", "T:2: entry of x is no object: ignored",
+		{ "\"x\": [1]", "T:2: entry of x is not an object: ignored",
 		    false },
 		{ "\"a..b\": {\"ips\": [\"10.0.0.1\"]}", "T:2: a..b: host"
-		    " \"a..b\" is no domain name: ignored", false },
+		    " \"a..b\" is not a valid domain name: ignored", false },
 		{ "\"\": {\"ips\": [\"10.0.0.1\"]}",
 		    "T:2: an entry has an empty host: ignored", false },
 		{ "\"x\": {\"ips\": [\"10.0.0.1\"], \"altHosts\": 3,"
 		    " \"registry\": 9, \"shortname\": [], \"more\": {}}",
-		    "T:2: \"altHosts\" of x is no array", true },
+		    "T:2: \"altHosts\" of x is not an array", true },
 	};
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {

@@ -109,9 +109,9 @@ TEST(one_bad_entry_and_the_rest_works)
 		{ "x. A 10.0.0.256", "T:2: no record of a zone (Syntax error,"
 		    " could not parse the RR's rdata): ignored" },
 		{ "x. CH TXT y", "T:2: a class other than IN: ignored" },
-		{ "x. TYPE255 \\# 0", "T:2: ANY is no type of records: ignored"
+		{ "x. TYPE255 \\# 0", "T:2: ANY is not a type of records: ignored"
 		    "" },
-		{ "x. TYPE41 \\# 0", "T:2: OPT is no type of records: ignored"
+		{ "x. TYPE41 \\# 0", "T:2: OPT is not a type of records: ignored"
 		    "" },
 		{ "x. TYPE6 \\# 0", NULL },
 		{ "x. A", NULL },
@@ -128,15 +128,15 @@ TEST(one_bad_entry_and_the_rest_works)
 		    " line: ignored" },
 		{ "$DATE 1-2", "T:2: $DATE is not known here (but $ORIGIN,"
 		    " $TTL, $INCLUDE and $GENERATE are): ignored" },
-		{ "$GENERATE 2-1 x. A 10.0.0.1", "T:2: $GENERATE \"2-1\" is no"
+		{ "$GENERATE 2-1 x. A 10.0.0.1", "T:2: $GENERATE \"2-1\" is not a"
 		    " range such as 1-100 or 0-254/2: ignored" },
 		{ "$GENERATE 1-2 x${0,300}. A 10.0.0.1", "T:2: $GENERATE: for"
 		    " number 1, no valid text: ignored" },
-		{ "x. 2147483648 A 10.0.0.1", "T:2: a TTL that is no number of"
+		{ "x. 2147483648 A 10.0.0.1", "T:2: a TTL that is not a number of"
 		    " seconds up to 2147483647: ignored" },
 		{ "x. 60 IN 60 A 10.0.0.1", "T:2: two TTLs or two classes:"
 		    " ignored" },
-		{ "$TTL soon", "T:2: $TTL \"soon\" is no number of seconds:"
+		{ "$TTL soon", "T:2: $TTL \"soon\" is not a number of seconds:"
 		    " ignored" },
 		{ "x A 10.0.0.1", "T:2: \"x\" has no final dot and there is no"
 		    " origin: taken as a whole name; write $ORIGIN or give the"
@@ -226,7 +226,7 @@ TEST(half_a_zone_is_none)
 		    " a '(' without a ')': the file is cut off" },
 		{ "a. A 10.0.0.1\nb. TXT \"x", "T:2: the entry has a '\"'"
 		    " without another: the file is cut off" },
-		{ "a. A 10.0.0.1\n$ORIGIN a..b\n", "T:2: $ORIGIN \"a..b\" is no"
+		{ "a. A 10.0.0.1\n$ORIGIN a..b\n", "T:2: $ORIGIN \"a..b\" is not a valid"
 		    " domain name" },
 		{ "a. A 10.0.0.1\n$INCLUDE\n", "T:2: $INCLUDE needs the name of"
 		    " a file" },
