@@ -29,8 +29,8 @@ print_usage(FILE *out)
 	    "  -c, --config FILE   configuration (default "
 	    CONFIG_DEFAULT_PATH ")\n"
 	    "  -h, --help          show this text, or that of a command:\n"
-	    "                      nfdns COMMAND --help\n"
-	    "  -V, --version       show the version\n"
+	    "                      nfdns help COMMAND\n"
+	    "  -V, --version       show the version, as nfdns version does\n"
 	    "\n"
 	    "Exit codes: 0 success, 1 error, 2 usage, 3 nfdnsd is not running,\n"
 	    "4 invalid configuration or refused reload, 5 running but degraded\n"
@@ -81,6 +81,7 @@ finish(int code)
 int
 main(int argc, char **argv)
 {
+	static char help[] = "--help";
 	const char *path = NULL;
 	int option;
 
@@ -109,6 +110,19 @@ main(int argc, char **argv)
 	}
 	argc -= optind;
 	argv += optind;
+	if (strcmp(argv[0], "version") == 0 && argc == 1) {
+		(void)puts("nfdns " NFDNS_VERSION);
+		return EXIT_OK;
+	}
+	if (strcmp(argv[0], "help") == 0 && argc == 1) {
+		print_usage(stdout);
+		return finish(EXIT_OK);
+	}
+	/* "help COMMAND" is "COMMAND --help". */
+	if (strcmp(argv[0], "help") == 0 && argc == 2) {
+		argv[0] = argv[1];
+		argv[1] = help;
+	}
 	if (!take_path(&argc, argv, &path)) {
 		suggest_usage(stderr, "nfdns", "option \"-c\" needs a value");
 		return EXIT_USAGE;

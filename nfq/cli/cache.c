@@ -278,7 +278,7 @@ show_stats(struct cache *cache, const struct request *r)
 }
 
 const struct command_option cache_options[] = {
-	OPTION_FLAG("json", 0, struct request, json),
+	OPTION_FLAG("json", 'j', struct request, json),
 	{ .name = NULL },
 };
 

@@ -90,6 +90,18 @@ command_options_read(const struct command_option *table, const char *program,
 }
 
 bool
+command_options_only(const struct command_option *table, const char *program,
+    void *to, int argc, char **argv)
+{
+	const int first = command_options_read(table, program, to, argc, argv);
+
+	if (first < 0 || first == argc)
+		return first == argc;
+	suggest_usage(stderr, program, "unknown argument \"%s\"", argv[first]);
+	return false;
+}
+
+bool
 command_options_ask_help(int argc, char **argv)
 {
 	for (int i = 1; i < argc; i++)

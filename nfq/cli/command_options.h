@@ -48,6 +48,10 @@ struct command_option {
 int command_options_read(const struct command_option *table,
     const char *program, void *to, int argc, char **argv);
 
+/* The same where no other word may be.  False after a message. */
+bool command_options_only(const struct command_option *table,
+    const char *program, void *to, int argc, char **argv);
+
 /* Whether one of the words is --help or -h. */
 bool command_options_ask_help(int argc, char **argv);
 

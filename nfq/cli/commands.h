@@ -18,7 +18,7 @@
 extern const struct command_option explain_options[], log_options[],
     doctor_options[], join_options[], leave_options[], cache_options[],
     cache_flush_options[], table_compile_options[], table_side_options[],
-    top_options[];
+    top_options[], status_options[];
 
 /*
  * Every cmd_ function returns the exit code (nfq/process/exit_code.h); argv[0]
@@ -32,7 +32,6 @@ int cmd_check_defaults(const struct config *config, int argc, char **argv);
 
 extern const char status_usage[];
 int cmd_status(const struct config *config, int argc, char **argv);
-int cmd_status_json(const struct config *config, int argc, char **argv);
 
 extern const char top_usage[];
 int cmd_top(const struct config *config, int argc, char **argv);

@@ -15,7 +15,6 @@
 #include "nfq/process/exit_code.h"
 #include "policy/status/status.h"
 #include "resolver/image/table.h"
-#include "resolver/text/suggest.h"
 
 const char doctor_usage[] =
     "usage: nfdns [-c FILE] doctor [--json]\n"
@@ -38,20 +37,6 @@ const struct command_option doctor_options[] = {
 	OPTION_FLAG("json", 'j', struct request, json),
 	{ .name = NULL },
 };
-
-/* False after a message. */
-static bool
-read_words(struct request *r, int argc, char **argv)
-{
-	const int first = command_options_read(doctor_options, "nfdns doctor",
-	    r, argc, argv);
-
-	if (first < 0 || first == argc)
-		return first == argc;
-	suggest_usage(stderr, "nfdns doctor", "unknown argument \"%s\"",
-	    argv[first]);
-	return false;
-}
 
 /* The running daemon's table; NULL for whoever may not read it. */
 static struct table *
@@ -152,8 +137,10 @@ look(struct findings *findings, const struct config *peeked,
 	if (*error != 0)
 		daemon_check_status(findings, peeked->run_dir, NULL, NULL,
 		    *error, answer.pid);
-	else
+	else {
+		daemon_check_changed(findings, answer.out);
 		daemon_answer_free(&answer);
+	}
 	if (*config != NULL)
 		look_at_rules(findings, *config, *error == 0 ? page : NULL);
 	look_at_servers(findings, *config, *error == 0);
@@ -177,7 +164,8 @@ cmd_doctor(const struct config *peeked, int argc, char **argv)
 	struct status_page page;
 	int error, code;
 
-	if (findings == NULL || !read_words(&request, argc, argv)) {
+	if (findings == NULL || !command_options_only(doctor_options,
+	    "nfdns doctor", &request, argc, argv)) {
 		free(findings);
 		return EXIT_USAGE;
 	}

@@ -469,6 +469,22 @@ outside(const struct config *config, const struct dns_name *name,
 	return text;
 }
 
+/* A daemon that runs may have loaded something else. */
+static void
+tell_changed(const char *run_dir)
+{
+	struct daemon_answer answer;
+	struct status_page page;
+
+	if (!daemon_is_there(run_dir) || daemon_page(&answer, &page, run_dir) != 0)
+		return;
+	if (answer.out[0] != '\0')
+		printf("; %.*s has changed since nfdnsd loaded it: nfdns reload\n",
+		    (int)strcspn(answer.out, "\n"), answer.out);
+	status_close(&page);
+	daemon_answer_free(&answer);
+}
+
 static int
 table_get(const struct request *r)
 {
@@ -498,6 +514,8 @@ table_get(const struct request *r)
 	if (found >= 0 && !r->json && r->config->policy.rule_count > 0)
 		printf("; a rule of the policy may say otherwise: nfdns explain "
 		    "%s\n", name_to_text(name.octets, owner));
+	if (!r->json && !r->running && r->image == NULL)
+		tell_changed(r->config->run_dir);
 	table_close(table);
 	if (found < 0) {
 		cli_error("cannot print the name: %s",

@@ -90,21 +90,6 @@ const struct command_option top_options[] = {
 	{ .name = NULL },
 };
 
-/* False after a message. */
-static bool
-read_words(struct top *t, int argc, char **argv)
-{
-	const int first = command_options_read(top_options, "nfdns top", t,
-	    argc, argv);
-
-	t->once |= t->json;
-	if (first < 0 || first == argc)
-		return first == argc;
-	suggest_usage(stderr, "nfdns top", "unknown argument \"%s\"",
-	    argv[first]);
-	return false;
-}
-
 /* A copy of the page; a daemon that was started again counts anew. */
 static int
 read_page(struct top *t, struct status_page *page)
@@ -229,8 +214,9 @@ cmd_top(const struct config *config, int argc, char **argv)
 		.hitters = HITTERS_NONE };
 	int error;
 
-	if (!read_words(&t, argc, argv))
+	if (!command_options_only(top_options, "nfdns top", &t, argc, argv))
 		return EXIT_USAGE;
+	t.once |= t.json;
 	error = run(&t);
 	top_model_free(&t.model);
 	hitters_close(&t.hitters);

@@ -7,18 +7,18 @@
 #include <string.h>
 
 static const struct {
-	const char *word, *option;
+	const char *word, *options[3];	/* from 1 on */
 	bool named;
 } verbs[] = {
-	[REQUEST_STATUS] = { "status", "json", false },
-	[REQUEST_METRICS] = { "metrics", "openmetrics", false },
-	[REQUEST_PAGE] = { "page", NULL, false },
-	[REQUEST_RELOAD] = { "reload", "force", false },
-	[REQUEST_FLUSH] = { "flush", "tree", true },
-	[REQUEST_RULES] = { "rules", NULL, false },
-	[REQUEST_TABLE] = { "table", NULL, false },
-	[REQUEST_CACHE] = { "cache", NULL, false },
-	[REQUEST_RUNNING] = { "running", NULL, false },
+	[REQUEST_STATUS] = { "status", { NULL, "json", "all" }, false },
+	[REQUEST_METRICS] = { "metrics", { NULL, "openmetrics" }, false },
+	[REQUEST_PAGE] = { "page", { NULL }, false },
+	[REQUEST_RELOAD] = { "reload", { NULL, "force" }, false },
+	[REQUEST_FLUSH] = { "flush", { NULL, "tree" }, true },
+	[REQUEST_RULES] = { "rules", { NULL }, false },
+	[REQUEST_TABLE] = { "table", { NULL }, false },
+	[REQUEST_CACHE] = { "cache", { NULL }, false },
+	[REQUEST_RUNNING] = { "running", { NULL }, false },
 };
 
 /* Takes the word from the line, with the blank behind it, if it is that one. */
@@ -72,7 +72,9 @@ request_parse(struct daemon_request *request, const char *line, size_t length)
 	if (i == sizeof(verbs) / sizeof(verbs[0]))
 		return -EPROTO;
 	request->kind = (enum request_kind)i;
-	request->option = take(&line, &length, verbs[i].option);
+	for (unsigned int n = 1; n < 3 && request->option == 0; n++)
+		if (take(&line, &length, verbs[i].options[n]))
+			request->option = n;
 	if (!verbs[i].named)
 		return length == 0 ? 0 : -EPROTO;
 	if (length == 0 || name_from_text(&request->name, line, length) != 0)

@@ -3,10 +3,12 @@
  * What may be asked at run_dir/control: a socket of SOCK_SEQPACKET, one line to a
  * connection.
  *
- *   status [json]		everybody may ask this,
+ *   status [json|all]		everybody may ask this,
  *   metrics [openmetrics]	this,
- *   page			and this: a descriptor of a copy of the status page;
- *				for root, one more of what is counted of names
+ *   page			and this: the files that have changed since they were
+ *				loaded, a line each; a descriptor of a copy of the
+ *				status page; for root, one more of what is counted of
+ *				names
  *   reload [force]		root, or the user of nfdnsd, all else
  *   flush [tree] NAME		the cache: of a name, and of all below it
  *   rules			the rules in force, as text; on standard error how the
@@ -52,7 +54,7 @@ enum request_kind {
 
 struct daemon_request {
 	enum request_kind kind;
-	bool option;			/* the word behind it: json, force, ... */
+	unsigned int option;		/* 0, or which of the words behind it */
 	struct dns_name name;		/* FLUSH: lower case */
 };
 

@@ -13,6 +13,7 @@
 
 #include "nfq/process/diag_print.h"
 #include "nfq/supervisor/parts.h"
+#include "policy/config/newer.h"
 #include "policy/status/metrics.h"
 
 #define ACCEPTS		32	/* in a round; then others have their turn */
@@ -286,8 +287,9 @@ show_status(struct supervisor *s, struct client *c)
 	if (!tell_begin(&t, c))
 		return;
 	error = c->request.kind == REQUEST_STATUS ?
-	    status_print(page, s->config, c->request.option, t.out) :
-	    metrics_print(page, s->config, c->request.option, t.out);
+	    status_print(page, s->config, (enum status_form)
+	    c->request.option, t.out) :
+	    metrics_print(page, s->config, c->request.option != 0, t.out);
 	tell_end(&t, error < 0 ? EXIT_ERROR : c->request.kind ==
 	    REQUEST_METRICS || state == STATUS_READY ? EXIT_OK : EXIT_DEGRADED);
 }
@@ -296,6 +298,18 @@ static bool
 is_ours(const struct client *c)
 {
 	return c->uid == 0 || c->uid == geteuid();
+}
+
+static void
+tell_changed(const struct supervisor *s, FILE *out)
+{
+	struct config_newer newer;
+
+	if (config_newer(&newer, s->config, (int64_t)
+	    atomic_load(&s->status.supervisor->table_loaded)) == 0)
+		for (size_t i = 0; i < newer.count; i++)
+			(void)fprintf(out, "%s\n", newer.files[i]);
+	config_newer_free(&newer);
 }
 
 /* A copy of the page; what is asked, names and by whom, is root's to see. */
@@ -314,8 +328,10 @@ give_page(const struct supervisor *s, struct client *c)
 	c->fds[c->fd_count++] = copy;
 	if (hitters >= 0)
 		c->fds[c->fd_count++] = hitters;
-	if (tell_begin(&t, c))
+	if (tell_begin(&t, c)) {
+		tell_changed(s, t.out);
 		tell_end(&t, EXIT_OK);
+	}
 }
 
 /* 0 or a negative errno: whether the kernel has what was installed. */
@@ -366,7 +382,7 @@ refuse_cache(struct client *c)
 static void
 ask_flush(struct supervisor *s, struct client *c)
 {
-	const struct flush flush = { .below = c->request.option,
+	const struct flush flush = { .below = c->request.option != 0,
 		.name = c->request.name };
 	uint32_t number;
 	const int error = s->generation.cache < 0 ? -ENOENT :
@@ -392,7 +408,7 @@ reloads(const struct supervisor *s)
 static void
 ask_reload(struct supervisor *s, struct client *c)
 {
-	const enum reload_wish wish = c->request.option ? RELOAD_FORCED :
+	const enum reload_wish wish = c->request.option != 0 ? RELOAD_FORCED :
 	    RELOAD_ALL;
 
 	wait_for(c, reloads(s) + (s->reload.phase == RELOAD_IDLE ? 1 : 2));

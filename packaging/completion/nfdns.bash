@@ -19,7 +19,7 @@ _nfdns_options()
 	case $1 in
 	"") echo --config --version ;;
 	check*) echo --strict --defaults ;;
-	status*) echo --json ;;
+	status*) echo --all --json ;;
 	explain*) echo --uid --gid --from --nameserver --proto \
 	    --configured --brief --all --json ;;
 	"table compile") echo --output ;;

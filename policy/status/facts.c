@@ -442,4 +442,5 @@ facts_free(struct status_facts *f)
 	free(f->forwarding);
 	free(f->rules);
 	feeds_shown_free(&f->feeds);
+	config_newer_free(&f->newer);
 }

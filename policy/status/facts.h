@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "policy/config/newer.h"
 #include "policy/status/feed_print.h"
 #include "policy/status/status.h"
 
@@ -39,6 +40,7 @@ struct status_facts {
 	size_t rule_count;		/* without those */
 	bool files;			/* whether sources and feeds are shown */
 	struct feeds_shown feeds;
+	struct config_newer newer;	/* the printer of status fills it in */
 	struct {
 		const void *first;
 		size_t count, size;	/* of an element */

@@ -8,6 +8,7 @@
 #include "policy/status/facts.h"
 #include "resolver/text/json_write.h"
 #include "resolver/text/printable.h"
+#include "resolver/version.h"
 
 /* In this order; the lines of upstreams, rules and feeds are behind them. */
 static const char *const sections[] = { "", "table", "source_age_seconds",
@@ -151,6 +152,11 @@ print_lines(const struct status_facts *f, FILE *out)
 		while ((fact = next_row(fact, sections[s], 0)) != NULL)
 			for (size_t i = 0; i < f->lists[fact->list].count; i++)
 				print_fact(f, fact, i, out);
+	for (size_t i = 0; i < f->newer.count; i++) {
+		print_key(out, "changed_file");
+		(void)printable_put(f->newer.files[i], out);
+		(void)fputc('\n', out);
+	}
 	print_forwarding(f->forwarding, f->now, out);
 	print_policy(f, out);
 	feeds_shown_print(&f->feeds, (int64_t)f->now, out);
@@ -263,7 +269,7 @@ print_json(const struct status_facts *f, FILE *out)
 	for (size_t s = 1; s < sizeof(sections) / sizeof(sections[0]); s++) {
 		const struct fact *first = next_row(NULL, sections[s], 0);
 
-		if (f->lists[first->list].count == 0)
+		if (first == NULL || f->lists[first->list].count == 0)
 			continue;
 		json_write_open(&w, sections[s], '{');
 		write_section(f, sections[s], &w);
@@ -278,21 +284,232 @@ print_json(const struct status_facts *f, FILE *out)
 	json_write_number(&w, "limited", others->limited);
 	json_write_close(&w, '}');
 	json_write_close(&w, '}');
-	if (f->files)
+	if (f->files) {
+		json_write_open(&w, "changed_files", '[');
+		for (size_t i = 0; i < f->newer.count; i++)
+			json_write_text(&w, NULL, f->newer.files[i]);
+		json_write_close(&w, ']');
 		feeds_shown_write(&f->feeds, (int64_t)f->now, &w);
+	}
 	json_write_close(&w, '}');
 	return json_write_end(&w);
 }
 
+/* A dozen lines */
+
+static void
+title(FILE *out, const char *text)
+{
+	(void)fprintf(out, "%-10s ", text);
+}
+
+static const char *
+plural(uint64_t count)
+{
+	return count == 1 ? "" : "s";
+}
+
+/* "3 hours": since then. */
+static const char *
+since(uint64_t then, uint64_t now, char text[static FEED_SPAN_TEXT])
+{
+	return feed_status_span((int64_t)status_age(then, now), text);
+}
+
+static void
+summarize_daemon(const struct status_facts *f, const struct config *config,
+    FILE *out)
+{
+	char span[FEED_SPAN_TEXT];
+
+	title(out, "nfdnsd");
+	(void)fprintf(out, "%s for %s, version " NFDNS_VERSION ", pid %" PRIu64
+	    ", %s\n",
+	    status_state_text(atomic_load(&f->s.state)),
+	    since(f->s.started, f->now, span), f->pid, config->path);
+	if (f->degraded[0] != '\0') {
+		title(out, "degraded");
+		(void)printable_put(f->degraded, out);
+		(void)fputc('\n', out);
+	}
+	if (!f->reload_ok) {
+		title(out, "reload");
+		(void)fputs("refused, all stays as it was: ", out);
+		(void)printable_put(f->reload_error, out);
+		(void)fputc('\n', out);
+	}
+	if (f->newer.count > 0) {
+		title(out, "changed");
+		(void)printable_put(f->newer.files[0], out);
+		if (f->newer.count > 1)
+			(void)fprintf(out, " and %zu more",
+			    f->newer.count - 1);
+		(void)fputs(" since nfdnsd loaded it: nfdns reload\n", out);
+	}
+}
+
+static void
+summarize_table(const struct status_facts *f, const struct config *config,
+    FILE *out)
+{
+	const struct mesh *mesh = &config->mesh;
+	char span[FEED_SPAN_TEXT];
+
+	title(out, "table");
+	if (atomic_load(&f->s.table_generation) == 0) {
+		(void)fputs("none was ever loaded: nfdns check says why\n", out);
+		return;
+	}
+	(void)fprintf(out, "%" PRIu64 " name%s, loaded %s ago",
+	    f->s.table_names, plural(f->s.table_names),
+	    since(f->s.table_loaded, f->now, span));
+	if (mesh->source_count > 0) {
+		(void)fputs("; ", out);
+		(void)printable_put(mesh->sources[0].path, out);
+		(void)fprintf(out, " is %s old", since((uint64_t)
+		    mesh->sources[0].changed, f->now, span));
+	}
+	if (mesh->source_count > 1)
+		(void)fprintf(out, ", and %zu more", mesh->source_count - 1);
+	(void)fputc('\n', out);
+}
+
+static void
+summarize_questions(const struct status_facts *f, FILE *out)
+{
+	const struct {
+		uint64_t count;
+		const char *what;
+	} parts[] = { { f->c.answered, "answered" }, { f->c.passed, "passed" },
+		{ f->c.forwarded, "forwarded" }, { f->c.refused, "refused" },
+		{ f->c.dropped, "dropped" } };
+	const char *between = ": ";
+
+	title(out, "questions");
+	(void)fprintf(out, "%" PRIu64, f->c.received);
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		if (parts[i].count > 0) {
+			(void)fprintf(out, "%s%" PRIu64 " %s", between,
+			    parts[i].count, parts[i].what);
+			between = ", ";
+		}
+	if (f->c.unseen + f->c.queue_dropped > 0)
+		(void)fprintf(out, "; %" PRIu64 " went by unread, %" PRIu64
+		    " were lost: the queue was full\n", f->c.unseen,
+		    f->c.queue_dropped);
+	else
+		(void)fputs("; none lost\n", out);
+}
+
+static void
+summarize_forwarding(const struct status_facts *f, FILE *out)
+{
+	const struct status_forwarding *w = f->forwarding;
+	const struct status_upstream *down = NULL;
+	char buf[RR_TEXT_SIZE];
+	uint32_t up = 0;
+
+	for (uint32_t i = 0; i < w->upstreams; i++)
+		if (w->upstream[i].state <= STATUS_UPSTREAM_PROBING)
+			up++;
+		else
+			down = &w->upstream[i];
+	if (w->upstreams == 0)
+		return;
+	title(out, "forward");
+	(void)fprintf(out, "%u of %u upstream%s up, %u domain%s", up,
+	    w->upstreams, plural(w->upstreams), w->domains,
+	    plural(w->domains));
+	if (down != NULL)
+		(void)fprintf(out, "; %s is %s: %s", down->text,
+		    forward_status_state(down->state),
+		    forward_status_trouble(down->trouble, buf));
+	(void)fputc('\n', out);
+}
+
+/* The worst feed speaks for all. */
+static void
+summarize_feeds(const struct status_facts *f, FILE *out)
+{
+	const struct feed_shown *worst = NULL;
+	enum feed_health most = FEED_HEALTHY, health;
+	char text[FEED_HEALTH_TEXT];
+
+	for (size_t i = 0; i < f->feeds.count; i++) {
+		const struct feed_shown *feed = &f->feeds.list[i];
+
+		health = feed_status_health(&feed->report, feed->table_time,
+		    feed->stale_after, (int64_t)f->now);
+		if (worst == NULL || health > most) {
+			worst = feed;
+			most = health;
+		}
+	}
+	if (worst == NULL)
+		return;
+	title(out, "feeds");
+	if (feed_status_text(most, worst->name, &worst->report,
+	    worst->stale_after, (int64_t)f->now, text) == NULL)
+		(void)fprintf(out, "%zu, current", f->feeds.count);
+	else
+		(void)printable_put(text, out);
+	(void)fputc('\n', out);
+}
+
+static void
+summarize_rest(const struct status_facts *f, const struct config *config,
+    FILE *out)
+{
+	uint64_t matched = 0;
+
+	for (size_t i = 0; i <= f->rule_count; i++)
+		matched += f->rules[i].matched;
+	if (config->policy.rule_count > 0) {
+		title(out, "policy");
+		(void)fprintf(out, "%zu rule%s; %" PRIu64 " question%s matched\n",
+		    config->policy.rule_count,
+		    plural(config->policy.rule_count), matched,
+		    plural(matched));
+	}
+	if (config->audit_count > 0) {
+		title(out, "audit");
+		(void)fprintf(out, "%" PRIu64 " record%s, %" PRIu64 " lost\n",
+		    f->c.recorded, plural(f->c.recorded), f->c.audit_lost);
+	}
+	if (atomic_load(&f->s.restarts) > 0) {
+		title(out, "worker");
+		(void)fprintf(out, "started again %" PRIu64 " time%s\n",
+		    atomic_load(&f->s.restarts),
+		    plural(atomic_load(&f->s.restarts)));
+	}
+}
+
+static int
+print_summary(const struct status_facts *f, const struct config *config,
+    FILE *out)
+{
+	summarize_daemon(f, config, out);
+	summarize_table(f, config, out);
+	summarize_questions(f, out);
+	summarize_forwarding(f, out);
+	summarize_feeds(f, out);
+	summarize_rest(f, config, out);
+	return ferror(out) ? -EIO : 0;
+}
+
 int
 status_print(const struct status_page *page, const struct config *config,
-    bool json, FILE *out)
+    enum status_form form, FILE *out)
 {
 	struct status_facts facts;
 	int error = facts_read(&facts, page, config);
 
+	if (error == 0 && config != NULL)
+		error = config_newer(&facts.newer, config,
+		    (int64_t)atomic_load(&facts.s.table_loaded));
 	if (error == 0)
-		error = json ? print_json(&facts, out) :
+		error = form == STATUS_JSON ? print_json(&facts, out) :
+		    form == STATUS_SUMMARY ? print_summary(&facts, config, out) :
 		    print_lines(&facts, out);
 	facts_free(&facts);
 	return error;
@@ -308,7 +525,7 @@ status_log(const struct status_page *page)
 
 	if (out == NULL)
 		return;
-	error = status_print(page, NULL, false, out);
+	error = status_print(page, NULL, STATUS_ALL, out);
 	if (fclose(out) != 0 || error < 0)
 		log_warning("status: cannot be printed: out of memory");
 	rest = text;

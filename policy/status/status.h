@@ -261,12 +261,18 @@ struct status_counters {
 };
 void status_counters(const struct status_page *page, struct status_counters *sum);
 
+enum status_form {
+	STATUS_SUMMARY,			/* a dozen lines; config is needed */
+	STATUS_JSON,			/* one object on one line */
+	STATUS_ALL,			/* a line for each number */
+};
+
 /*
- * Prints the page: lines for people, or one JSON object on one line; and the age
- * of each source, and the feeds, if config is not NULL.  0, -ENOMEM or -EIO.
+ * Prints the page; and of config, unless it is NULL, the age of each source, the
+ * feeds, and which files have changed since.  0, -ENOMEM or -EIO.
  */
 int status_print(const struct status_page *page, const struct config *config,
-    bool json, FILE *out) __attribute__((warn_unused_result));
+    enum status_form form, FILE *out) __attribute__((warn_unused_result));
 
 /* Logs the same lines at level notice. */
 void status_log(const struct status_page *page);

@@ -18,6 +18,16 @@
 #define AS_ROOT		"Run nfdns doctor as root."
 #define OLD_TABLE_S	((int64_t)7 * 86400)
 
+static size_t
+count_lines(const char *text)
+{
+	size_t lines = 0;
+
+	for (; (text = strchr(text, '\n')) != NULL; text++)
+		lines++;
+	return lines;
+}
+
 static const char *
 plural(uint64_t count)
 {
@@ -41,6 +51,20 @@ daemon_check_config(struct findings *findings, const char *path,
 	else
 		findings_add(findings, FINDING_OK, "config", NULL,
 		    "%s is valid", path);
+}
+
+void
+daemon_check_changed(struct findings *findings, const char *files)
+{
+	const size_t count = count_lines(files);
+
+	if (count == 0)
+		return;
+	findings_add(findings, FINDING_WARNING, "changed", "nfdns reload",
+	    "%zu file%s changed since nfdnsd loaded %s: %.*s%s", count,
+	    count == 1 ? " has" : "s have", count == 1 ? "it" : "them",
+	    (int)strcspn(files, "\n"), files, count > 1 ? ", ..." : "");
+	findings_paste(findings, "nfdns reload");
 }
 
 static void
@@ -316,16 +340,6 @@ check_presence(struct findings *findings, bool runs)
 		    "nfdnsd says only to root whether its rules were changed");
 }
 
-static size_t
-count_lines(const char *text)
-{
-	size_t lines = 0;
-
-	for (; (text = strchr(text, '\n')) != NULL; text++)
-		lines++;
-	return lines;
-}
-
 /* As "nfdns rules verify". */
 static void
 check_ruleset(struct findings *findings, const struct ruleset *set,
@@ -344,7 +358,7 @@ check_ruleset(struct findings *findings, const struct ruleset *set,
 		findings_add(findings, FINDING_UNKNOWN, "rules", NULL,
 		    "out of memory");
 	else if (strcmp(text, said->text) != 0)
-		findings_add(findings, FINDING_BAD, "rules", "Run nfdns "
+		findings_add(findings, FINDING_WARNING, "rules", "Run nfdns "
 		    "reload: it takes the configuration as it is now.",
 		    "the configuration was edited and not reloaded: it wants "
 		    "other rules than those in force");

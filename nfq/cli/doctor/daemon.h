@@ -12,6 +12,9 @@
 void daemon_check_config(struct findings *findings, const char *path,
     const struct config *config, const struct diag *diag);
 
+/* The files that have changed since the daemon loaded them, a line each. */
+void daemon_check_changed(struct findings *findings, const char *files);
+
 /*
  * The daemon of that run_dir; config may be NULL.  page is NULL, and error a negative
  * errno, if it cannot be asked; the rest is left out then.  -ETIMEDOUT: the process

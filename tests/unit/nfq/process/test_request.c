@@ -18,21 +18,23 @@ TEST(requests)
 	static const struct {
 		const char *line;
 		enum request_kind kind;
-		bool option, open;
+		unsigned int option;
+		bool open;
 	} good[] = {
-		{ "status", REQUEST_STATUS, false, true },
-		{ "status json\n", REQUEST_STATUS, true, true },
-		{ "metrics", REQUEST_METRICS, false, true },
-		{ "metrics openmetrics", REQUEST_METRICS, true, true },
-		{ "page", REQUEST_PAGE, false, true },
-		{ "reload", REQUEST_RELOAD, false, false },
-		{ "reload force", REQUEST_RELOAD, true, false },
-		{ "flush .", REQUEST_FLUSH, false, false },
-		{ "flush tree .", REQUEST_FLUSH, true, false },
-		{ "rules", REQUEST_RULES, false, false },
-		{ "table\n", REQUEST_TABLE, false, false },
-		{ "cache", REQUEST_CACHE, false, false },
-		{ "running", REQUEST_RUNNING, false, false },
+		{ "status", REQUEST_STATUS, 0, true },
+		{ "status json\n", REQUEST_STATUS, 1, true },
+		{ "status all", REQUEST_STATUS, 2, true },
+		{ "metrics", REQUEST_METRICS, 0, true },
+		{ "metrics openmetrics", REQUEST_METRICS, 1, true },
+		{ "page", REQUEST_PAGE, 0, true },
+		{ "reload", REQUEST_RELOAD, 0, false },
+		{ "reload force", REQUEST_RELOAD, 1, false },
+		{ "flush .", REQUEST_FLUSH, 0, false },
+		{ "flush tree .", REQUEST_FLUSH, 1, false },
+		{ "rules", REQUEST_RULES, 0, false },
+		{ "table\n", REQUEST_TABLE, 0, false },
+		{ "cache", REQUEST_CACHE, 0, false },
+		{ "running", REQUEST_RUNNING, 0, false },
 	};
 
 	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++)
@@ -48,7 +50,7 @@ TEST(others)
 {
 	static const char *const bad[] = { "", "\n", " status",
 		"status  json", "status json json", "Status", "statusjson",
-		"table json", "flush", "flush tree", "flush a..b", "stop",
+		"table json", "metrics all", "status all json", "flush", "flush tree", "flush a..b", "stop",
 		"reload\n\n" };
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)

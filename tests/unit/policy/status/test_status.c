@@ -161,7 +161,7 @@ TEST(what_forwarding_shows_is_not_believed)
 		for (int json = 0; json < 2; json++) {
 			out = open_memstream(&text, &size);
 			CHECK(out != NULL && status_print(&page, NULL,
-			    json == 1, out) == 0);
+			    json == 1 ? STATUS_JSON : STATUS_ALL, out) == 0);
 			CHECK(fclose(out) == 0);
 			for (size_t j = 0; j < size; j++)
 				CHECK(text[j] == '\n' ||
@@ -218,7 +218,8 @@ printed(const struct status_page *page, bool json)
 	size_t size = 0;
 	FILE *out = open_memstream(&text, &size);
 
-	CHECK(status_print(page, NULL, json, out) == 0);
+	CHECK(status_print(page, NULL, json ? STATUS_JSON : STATUS_ALL,
+	    out) == 0);
 	fclose(out);
 	return text;
 }
