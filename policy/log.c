@@ -32,6 +32,8 @@ static const struct {
 
 static atomic_int highest = LOG_LEVEL_INFO;
 static atomic_bool on_terminal;
+static atomic_bool keeps_error;
+static char kept_error[TEXT_SIZE];
 
 int
 log_level_from_text(enum log_level *level, const char *text)
@@ -80,6 +82,19 @@ put_prefix(char *line, size_t size, enum log_level level)
 }
 
 void
+log_keep_error(void)
+{
+	kept_error[0] = '\0';
+	atomic_store(&keeps_error, true);
+}
+
+const char *
+log_kept_error(void)
+{
+	return kept_error;
+}
+
+void
 log_line(enum log_level level, const char *format, ...)
 {
 	int saved = errno, length;
@@ -98,6 +113,9 @@ log_line(enum log_level level, const char *format, ...)
 	else if ((size_t)length >= sizeof(text))
 		memcpy(text + sizeof(text) - 4, "...", 4);
 
+	if (level == LOG_LEVEL_ERROR && atomic_exchange(&keeps_error, false))
+		(void)printable_text(kept_error, sizeof(kept_error), text,
+		    strlen(text));
 	n = put_prefix(line, sizeof(line), level);
 	(void)printable_text(line + n, sizeof(line) - n - 1, text,
 	    strlen(text));

@@ -27,6 +27,11 @@ void log_set_level(enum log_level level);
 /* The same without that check, which a sandbox forbids. */
 void log_change_level(enum log_level level);
 
+/* From now on the first line of level error is kept. */
+void log_keep_error(void);
+/* That line; "" if there was none.  Valid until the next log_keep_error(). */
+const char *log_kept_error(void);
+
 void log_line(enum log_level level, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

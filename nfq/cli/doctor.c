@@ -13,6 +13,7 @@
 #include "nfq/cli/doctor/servers.h"
 #include "nfq/cli/daemon_ask.h"
 #include "nfq/process/exit_code.h"
+#include "nfq/process/start_error.h"
 #include "policy/status/status.h"
 #include "resolver/image/table.h"
 
@@ -124,6 +125,8 @@ static void
 look(struct findings *findings, const struct config *peeked,
     struct config **config, struct status_page *page, int *error)
 {
+	char why[START_ERROR_TEXT] = "";
+	struct start_failed failed = { .why = why };
 	struct daemon_answer answer;
 	struct diag diag = DIAG_INIT;
 	struct table *table = NULL;
@@ -134,9 +137,11 @@ look(struct findings *findings, const struct config *peeked,
 	diag_free(&diag);
 	*error = daemon_page(&answer, page, peeked->run_dir);
 	/* Causes before what comes of them. */
+	if (*error != 0 && *config != NULL)
+		failed.when = start_error_read(*config, why);
 	if (*error != 0)
-		daemon_check_status(findings, peeked->run_dir, NULL, NULL,
-		    *error, answer.pid);
+		daemon_check_status(findings, peeked->run_dir, *config, NULL,
+		    &failed, *error, answer.pid);
 	else {
 		daemon_check_changed(findings, answer.out);
 		daemon_answer_free(&answer);
@@ -146,7 +151,7 @@ look(struct findings *findings, const struct config *peeked,
 	look_at_servers(findings, *config, *error == 0);
 	if (*error == 0)
 		daemon_check_status(findings, peeked->run_dir, *config, page,
-		    0, 0);
+		    NULL, 0, 0);
 	if (*error == 0)
 		table = open_table(peeked->run_dir);
 	if (table != NULL)

@@ -31,6 +31,7 @@
 #include "nfq/process/child.h"
 #include "nfq/process/diag_print.h"
 #include "nfq/process/notify.h"
+#include "nfq/process/start_error.h"
 #include "nfq/queue/queue.h"
 #include "nfq/supervisor/parts.h"
 #include "nfq/supervisor/worker_death.h"
@@ -540,15 +541,20 @@ supervisor_start(struct supervisor *s)
 
 	fdstore_open(&s->fdstore);
 	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
-		int code = steps[i](s);
+		int code;
 
-		if (code != EXIT_OK)
+		log_keep_error();
+		code = steps[i](s);
+		if (code != EXIT_OK) {
+			start_error_write(s->config, log_kept_error());
 			return code;
+		}
 		if (is_interrupted(s) && steps[i] != start_loop) {
 			log_notice("told to stop before the start was over");
 			return EXIT_ERROR;
 		}
 	}
+	start_error_write(s->config, NULL);
 	return EXIT_OK;
 }
 

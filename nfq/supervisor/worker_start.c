@@ -6,6 +6,8 @@
  * elsewhere.  If base chains go (capture.tcp), the kernel drops what waits.
  */
 #include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -17,17 +19,53 @@
 #include "policy/log.h"
 
 #define READY_MS	10000
+#define READER_TEXT	60
+
+/* "nfdnsd, pid 27097": who reads that queue, as far as the kernel tells. */
+static const char *
+reader_of(uint16_t number, char text[static READER_TEXT])
+{
+	FILE *queues = fopen("/proc/net/netfilter/nfnetlink_queue", "re");
+	char line[160], path[40], name[40] = "";
+	unsigned long pid = 0;
+	FILE *file;
+
+	/* A socket's port is its program's pid, if it is the first there. */
+	while (queues != NULL && pid == 0 &&
+	    fgets(line, sizeof(line), queues) != NULL) {
+		char *rest = line;
+
+		if (strtoul(line, &rest, 10) == number)
+			pid = strtoul(rest, NULL, 10);
+	}
+	if (queues != NULL)
+		(void)fclose(queues);
+	(void)snprintf(path, sizeof(path), "/proc/%lu/comm", pid);
+	file = pid != 0 ? fopen(path, "re") : NULL;
+	if (file != NULL) {
+		if (fgets(name, sizeof(name), file) != NULL)
+			name[strcspn(name, "\n")] = '\0';
+		(void)fclose(file);
+	}
+	if (name[0] != '\0')
+		(void)snprintf(text, READER_TEXT, "%s, pid %lu", name, pid);
+	else
+		(void)snprintf(text, READER_TEXT, "another program");
+	return text;
+}
 
 int
 supervisor_open_queue(const struct supervisor *s, uint16_t number,
     struct diag *diag)
 {
 	int fd = queue_open(number, s->config->queue.maxlen, s->set.fail_open);
+	char reader[READER_TEXT];
 
 	if (fd == -EBUSY)
-		diag_add(diag, DIAG_ERROR, NULL, 0, "queue %u is taken by "
-		    "another program (see /proc/net/netfilter/nfnetlink_queue): "
-		    "change queue.number or stop it", number);
+		diag_add(diag, DIAG_ERROR, NULL, 0, "queue %u is read by %s: "
+		    "change queue.number, or stop it (see "
+		    "/proc/net/netfilter/nfnetlink_queue)", number,
+		    reader_of(number, reader));
 	else if (fd == -EPERM)
 		diag_add(diag, DIAG_ERROR, NULL, 0, "cannot open queue %u: needs "
 		    "CAP_NET_ADMIN: run as root or through systemd", number);

@@ -205,3 +205,15 @@ def resident_kib(pid):
 
 def open_files(pid):
     return len(os.listdir(f"/proc/{pid}/fd"))
+
+
+@contextlib.contextmanager
+def running_reader(lab, number):
+    """Another program that has the queue."""
+    with lab.vm.socket(socket.AF_NETLINK, socket.SOCK_RAW, 12) as sock:
+        bind = struct.pack("=BxH", 1, 0)
+        attribute = struct.pack("=HH", 8, 1) + bind
+        body = struct.pack("=BBH", 0, 0, socket.htons(number)) + attribute
+        sock.send(struct.pack("=IHHII", 16 + len(body), 3 << 8 | 2, 5, 1, 0) + body)
+        expect(struct.unpack_from("=i", sock.recv(4096), 16)[0] == 0, "the queue cannot be bound")
+        yield

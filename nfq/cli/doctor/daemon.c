@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/statvfs.h>
 #include <sys/utsname.h>
 #include <time.h>
 
@@ -38,12 +39,19 @@ void
 daemon_check_config(struct findings *findings, const char *path,
     const struct config *config, const struct diag *diag)
 {
-	if (config == NULL)
+	if (config == NULL) {
+		const char *first = diag->kept > 0 ? diag->entries[0].text :
+		    "cannot be read";
+
+		/* The path stands before the line's number. */
 		findings_add(findings, FINDING_BAD, "config", "Run nfdns "
 		    "check, and mend every line that it prints.",
-		    "%s: %s", path, diag->kept > 0 ? diag->entries[0].text :
-		    "cannot be read");
-	else if (config->warnings > 0)
+		    strncmp(first, path, strlen(path)) == 0 ? "%s" :
+		    "%2$s: %1$s", first, path);
+		if (strstr(first, ": user: there is no user \"nfdns\"") != NULL)
+			findings_paste(findings, "useradd --system "
+			    "--no-create-home --shell /usr/sbin/nologin nfdns");
+	} else if (config->warnings > 0)
 		findings_add(findings, FINDING_WARNING, "config",
 		    "Run nfdns check to see them.", "%s is valid, with %zu "
 		    "warning%s", path, config->warnings,
@@ -271,9 +279,51 @@ check_feeds(struct findings *findings, const struct config *config)
 	feeds_shown_free(&feeds);
 }
 
+/* Where nothing can be written, nothing starts, and nobody says why. */
+static void
+check_directory(struct findings *findings, const char *option,
+    const char *path)
+{
+	struct statvfs fs;
+
+	if (statvfs(path, &fs) < 0)
+		return;
+	if ((fs.f_flag & ST_RDONLY) != 0 || fs.f_bavail == 0 ||
+	    (fs.f_files > 0 && fs.f_favail == 0))
+		findings_add(findings, FINDING_BAD, "directory", "Make room "
+		    "there, or mount it writable: nfdnsd needs it to start.",
+		    "%s %s is on a file system that is %s", option, path,
+		    (fs.f_flag & ST_RDONLY) != 0 ? "read-only" : "full");
+}
+
+static void
+check_start(struct findings *findings, const char *run_dir,
+    const struct config *config, const struct start_failed *failed)
+{
+	const int64_t age = (int64_t)time(NULL) - failed->when;
+	char span[FEED_SPAN_TEXT];
+
+	check_directory(findings, "run_dir", run_dir);
+	if (config != NULL)
+		check_directory(findings, "state_dir", config->state_dir);
+	if (failed->why[0] != '\0')
+		findings_add(findings, FINDING_BAD, "daemon", units_are_there() ?
+		    "Mend that, then: systemctl restart nfdnsd" :
+		    "Mend that, then start nfdnsd.",
+		    "nfdnsd does not run; its last start failed %s ago: %s",
+		    feed_status_span(age > 0 ? age : 0, span), failed->why);
+	else
+		findings_add(findings, FINDING_BAD, "daemon", units_are_there() ?
+		    "Start it: systemctl start nfdnsd; if it does not start, "
+		    "run nfdns doctor again." : "Start it: nfdnsd; if it ends, "
+		    "run nfdns doctor again.", "nfdnsd does not run (run_dir "
+		    "%s)", run_dir);
+}
+
 /* Why it cannot be asked. */
 static void
-check_absence(struct findings *findings, const char *run_dir, int error,
+check_absence(struct findings *findings, const char *run_dir,
+    const struct config *config, const struct start_failed *failed, int error,
     pid_t pid)
 {
 	if (error == -ETIMEDOUT)
@@ -286,23 +336,20 @@ check_absence(struct findings *findings, const char *run_dir, int error,
 		    "systemctl restart nfdnsd", "another version of nfdnsd "
 		    "runs (run_dir %s)", run_dir);
 	else
-		findings_add(findings, FINDING_BAD, "daemon", "Start it: "
-		    "systemctl start nfdnsd; if it does not start, journalctl "
-		    "-u nfdnsd says why.", "nfdnsd does not run (run_dir %s)",
-		    run_dir);
+		check_start(findings, run_dir, config, failed);
 	if (units_are_there())
 		findings_paste(findings, "systemctl restart nfdnsd");
 }
 
 void
 daemon_check_status(struct findings *findings, const char *run_dir,
-    const struct config *config, const struct status_page *page, int error,
-    pid_t pid)
+    const struct config *config, const struct status_page *page,
+    const struct start_failed *failed, int error, pid_t pid)
 {
 	check_unit(findings);
 	check_kernel(findings, page);
 	if (page == NULL) {
-		check_absence(findings, run_dir, error, pid);
+		check_absence(findings, run_dir, config, failed, error, pid);
 		return;
 	}
 	check_feeds(findings, config);

@@ -15,14 +15,20 @@ void daemon_check_config(struct findings *findings, const char *path,
 /* The files that have changed since the daemon loaded them, a line each. */
 void daemon_check_changed(struct findings *findings, const char *files);
 
+/* Why the last start failed, and when (CLOCK_REALTIME seconds); "": it did not. */
+struct start_failed {
+	const char *why;
+	int64_t when;
+};
+
 /*
  * The daemon of that run_dir; config may be NULL.  page is NULL, and error a negative
- * errno, if it cannot be asked; the rest is left out then.  -ETIMEDOUT: the process
+ * errno, if it cannot be asked; then "failed" is needed, and the rest is left out.  -ETIMEDOUT: the process
  * "pid" does not react.
  */
 void daemon_check_status(struct findings *findings, const char *run_dir,
-    const struct config *config, const struct status_page *page, int error,
-    pid_t pid);
+    const struct config *config, const struct status_page *page,
+    const struct start_failed *failed, int error, pid_t pid);
 
 /*
  * ruleset_build() with the ports of the running daemon's listeners, if page is not
