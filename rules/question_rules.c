@@ -230,10 +230,28 @@ add_connections(struct ruleset *set, bool any_nameserver)
 			add_queued(set, &named[i]);
 }
 
+/* With a conntrack zone, a question passes as if the daemon had let it: add_surplus(). */
+static void
+add_paused(struct ruleset *set)
+{
+	for (int tcp = 0; tcp <= set->tcp; tcp++) {
+		const struct queued what = { tcp != 0, RULES_SETS, NULL };
+		struct rule *rule = add_rule(set, CHAIN_QUESTION,
+		    "paused: %s pass", tcp ? "connections" : "questions");
+
+		when_queued(rule, set, &what);
+		if (set->zone != 0 && !tcp)
+			then_set_bits(rule, set->mark_passed);
+		then_accept(rule);
+	}
+}
+
 void
-question_rules_add(struct ruleset *set, bool any_nameserver)
+question_rules_add(struct ruleset *set, bool any_nameserver, bool paused)
 {
 	add_repeated(set);
+	if (paused)
+		add_paused(set);
 	add_unanswerable(set);
 	add_questions(set, any_nameserver);
 	if (set->tcp)

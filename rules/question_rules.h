@@ -7,8 +7,8 @@
 
 #include "rules/ruleset.h"
 
-/* Appends them, behind the bypasses: there are at most so many. */
-#define QUESTION_RULES	19
-void question_rules_add(struct ruleset *set, bool any_nameserver);
+/* Appends them, behind the bypasses: there are at most so many.  "paused": RULES_PAUSED. */
+#define QUESTION_RULES	21
+void question_rules_add(struct ruleset *set, bool any_nameserver, bool paused);
 
 #endif

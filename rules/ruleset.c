@@ -386,7 +386,7 @@ ruleset_build(struct ruleset *set, const struct config *config,
 	set->rules = calloc(set->room, sizeof(*set->rules));
 	if (set->rules == NULL)
 		return -ENOMEM;
-	if (stage == RULES_FULL)
+	if (stage >= RULES_FULL)
 		rc = fill_sets(set, capture);
 	if (rc != 0)
 		goto fail;
@@ -396,13 +396,14 @@ ruleset_build(struct ruleset *set, const struct config *config,
 	if (set->tcp)
 		then_accept(add_marked(set, CHAIN_QUESTION, set->mark_relay,
 		    "relay: our own connections"));
-	if (stage == RULES_FULL) {
+	if (stage >= RULES_FULL) {
 		add_bypass_ids(set, bypass);
 		rc = add_bypass_cgroups(set, config, diag);
 		if (rc != 0)
 			goto fail;
 		add_bypass_destinations(set);
-		question_rules_add(set, capture->any_nameserver);
+		question_rules_add(set, capture->any_nameserver,
+		    stage == RULES_PAUSED);
 	}
 	if (set->tcp)
 		stream_rules_add(set);

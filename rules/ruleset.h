@@ -32,6 +32,7 @@ enum rules_stage {
 	RULES_CANARY,		/* only the canary's: no user's packet is touched */
 	RULES_LEAVING,		/* the same; packets from the queue get no zone */
 	RULES_FULL,
+	RULES_PAUSED,		/* as FULL, but new questions and connections pass */
 };
 
 /* Comments of the rules whose counters do not count users' questions. */

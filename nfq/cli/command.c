@@ -81,6 +81,8 @@ static const struct command {
 	  NEED_CONFIG | NEED_DAEMON | NEED_ROOT, 0, NULL },
 	{ "reload", "--force", cmd_reload_forced,
 	  NEED_CONFIG | NEED_DAEMON | NEED_ROOT, 0, NULL },
+	{ "pause", NULL, cmd_pause, NEED_DAEMON | NEED_ROOT | ARGUMENTS, 0, NULL },
+	{ "resume", NULL, cmd_resume, NEED_DAEMON | NEED_ROOT, 0, NULL },
 	{ "join", NULL, cmd_join,
 	  NEED_CONFIG | NEED_ROOT | ARGUMENTS, 0, join_options },
 	{ "join", "--print-role", cmd_join_role, 0, 0, NULL },
@@ -113,6 +115,8 @@ static const struct {
 	  log_usage },
 	{ "reload", "make the daemon load configuration and tables again",
 	  reload_usage },
+	{ "pause", "let every question pass for a while", pause_usage },
+	{ "resume", "end the pause", pause_usage },
 };
 
 void

@@ -67,6 +67,10 @@ extern const char reload_usage[];
 int cmd_reload(const struct config *config, int argc, char **argv);
 int cmd_reload_forced(const struct config *config, int argc, char **argv);
 
+extern const char pause_usage[];
+int cmd_pause(const struct config *config, int argc, char **argv);
+int cmd_resume(const struct config *config, int argc, char **argv);
+
 extern const char join_usage[], leave_usage[];
 int cmd_join(const struct config *config, int argc, char **argv);
 int cmd_join_role(const struct config *config, int argc, char **argv);

@@ -8,17 +8,19 @@
 
 static const struct {
 	const char *word, *options[3];	/* from 1 on */
-	bool named;
+	bool named, counted;
 } verbs[] = {
-	[REQUEST_STATUS] = { "status", { NULL, "json", "all" }, false },
-	[REQUEST_METRICS] = { "metrics", { NULL, "openmetrics" }, false },
-	[REQUEST_PAGE] = { "page", { NULL }, false },
-	[REQUEST_RELOAD] = { "reload", { NULL, "force" }, false },
-	[REQUEST_FLUSH] = { "flush", { NULL, "tree" }, true },
-	[REQUEST_RULES] = { "rules", { NULL }, false },
-	[REQUEST_TABLE] = { "table", { NULL }, false },
-	[REQUEST_CACHE] = { "cache", { NULL }, false },
-	[REQUEST_RUNNING] = { "running", { NULL }, false },
+	[REQUEST_STATUS] = { "status", { NULL, "json", "all" }, false, false },
+	[REQUEST_METRICS] = { "metrics", { NULL, "openmetrics" }, false, false },
+	[REQUEST_PAGE] = { "page", { NULL }, false, false },
+	[REQUEST_RELOAD] = { "reload", { NULL, "force" }, false, false },
+	[REQUEST_FLUSH] = { "flush", { NULL, "tree" }, true, false },
+	[REQUEST_PAUSE] = { "pause", { NULL }, false, true },
+	[REQUEST_RESUME] = { "resume", { NULL }, false, false },
+	[REQUEST_RULES] = { "rules", { NULL }, false, false },
+	[REQUEST_TABLE] = { "table", { NULL }, false, false },
+	[REQUEST_CACHE] = { "cache", { NULL }, false, false },
+	[REQUEST_RUNNING] = { "running", { NULL }, false, false },
 };
 
 /* Takes the word from the line, with the blank behind it, if it is that one. */
@@ -56,6 +58,19 @@ request_address(struct sockaddr_un *address, const char *run_dir,
 	return 0;
 }
 
+static int
+read_seconds(unsigned int *seconds, const char *line, size_t length)
+{
+	for (size_t i = 0; i < length; i++) {
+		if (line[i] < '0' || line[i] > '9')
+			return -EPROTO;
+		*seconds = *seconds * 10 + (unsigned int)(line[i] - '0');
+		if (*seconds > REQUEST_PAUSE_MAX)
+			return -EPROTO;
+	}
+	return *seconds > 0 ? 0 : -EPROTO;
+}
+
 int
 request_parse(struct daemon_request *request, const char *line, size_t length)
 {
@@ -75,6 +90,8 @@ request_parse(struct daemon_request *request, const char *line, size_t length)
 	for (unsigned int n = 1; n < 3 && request->option == 0; n++)
 		if (take(&line, &length, verbs[i].options[n]))
 			request->option = n;
+	if (verbs[i].counted)
+		return read_seconds(&request->option, line, length);
 	if (!verbs[i].named)
 		return length == 0 ? 0 : -EPROTO;
 	if (length == 0 || name_from_text(&request->name, line, length) != 0)

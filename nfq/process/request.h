@@ -11,6 +11,8 @@
  *				names
  *   reload [force]		root, or the user of nfdnsd, all else
  *   flush [tree] NAME		the cache: of a name, and of all below it
+ *   pause SECONDS		every question passes for so long, until
+ *   resume
  *   rules			the rules in force, as text; on standard error how the
  *				kernel's differ, and the exit code says whether
  *   table, cache, running	descriptors: of the table in use; of the cache's memory;
@@ -39,6 +41,7 @@
 
 #define REQUEST_PACKET	32768	/* octets of a packet, at most */
 #define REQUEST_FDS	2
+#define REQUEST_PAUSE_MAX 86400	/* seconds */
 
 enum request_kind {
 	REQUEST_STATUS,
@@ -46,6 +49,8 @@ enum request_kind {
 	REQUEST_PAGE,
 	REQUEST_RELOAD,
 	REQUEST_FLUSH,
+	REQUEST_PAUSE,
+	REQUEST_RESUME,
 	REQUEST_RULES,
 	REQUEST_TABLE,
 	REQUEST_CACHE,
@@ -54,7 +59,8 @@ enum request_kind {
 
 struct daemon_request {
 	enum request_kind kind;
-	unsigned int option;		/* 0, or which of the words behind it */
+	unsigned int option;		/* 0, or which of the words behind it; PAUSE: the
+					 * seconds */
 	struct dns_name name;		/* FLUSH: lower case */
 };
 

@@ -372,6 +372,22 @@ verify_rules(struct supervisor *s, struct client *c)
 	diag_free(&differences);
 }
 
+/* "resume" is a pause of no time. */
+static void
+pause_for(struct supervisor *s, struct client *c)
+{
+	struct diag diag = DIAG_INIT;
+	const int error = supervisor_pause(s, c->request.option, &diag);
+	struct telling t;
+
+	if (error < 0)
+		refuse(c, EXIT_ERROR, "%s", diag.kept > 0 ?
+		    diag.entries[0].text : strerror(-error));
+	else if (tell_begin(&t, c))
+		tell_end(&t, EXIT_OK);
+	diag_free(&diag);
+}
+
 static void
 refuse_cache(struct client *c)
 {
@@ -443,6 +459,10 @@ obey(struct supervisor *s, struct client *c)
 		break;
 	case REQUEST_FLUSH:
 		ask_flush(s, c);
+		break;
+	case REQUEST_PAUSE:
+	case REQUEST_RESUME:
+		pause_for(s, c);
 		break;
 	case REQUEST_RULES:
 		verify_rules(s, c);

@@ -240,7 +240,8 @@ int
 supervisor_build_rules(const struct supervisor *s, struct ruleset *set,
     const struct config *config, enum rules_stage stage, struct diag *diag)
 {
-	int error = ruleset_build(set, config, stage, diag);
+	int error = ruleset_build(set, config, stage == RULES_FULL &&
+	    monotime_is_set(s->paused_until) ? RULES_PAUSED : stage, diag);
 
 	if (error == 0)
 		ruleset_listen_at(set, s->status.supervisor->stream_ports);

@@ -148,6 +148,7 @@ struct supervisor {
 	struct kept_image kept;
 	char table_error[STATUS_TEXT];	/* why not all tables and rules are in use,
 					 * from the start to a reload, or "" */
+	monotime_t paused_until;	/* never: it is not paused */
 	int64_t stands_in;		/* when the image in use was kept; 0: it is
 					 * no kept one */
 	char reload_error[STATUS_TEXT];	/* of a refused reload, until one succeeds */
@@ -361,6 +362,17 @@ void supervisor_cgroups_changed(struct supervisor *s, monotime_t now);
 void supervisor_cgroups_tick(struct supervisor *s, monotime_t now);
 /* Call it after a reload: cgroups may have changed since it began. */
 void supervisor_cgroups_reloaded(struct supervisor *s);
+
+/* pause.c */
+
+/*
+ * Lets every new question pass for that long, from now on; 0: takes them again.  0, or
+ * a negative errno with an error in diag: -EBUSY while a reload runs.
+ */
+int supervisor_pause(struct supervisor *s, unsigned int seconds,
+    struct diag *diag) __attribute__((warn_unused_result));
+/* Ends the pause when it is over.  Call it often. */
+void supervisor_pause_tick(struct supervisor *s, monotime_t now);
 
 /* follow.c: files that other programs change */
 

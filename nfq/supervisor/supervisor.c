@@ -132,6 +132,7 @@ take_tick(struct supervisor *s)
 	zone_tick(s, now);
 	supervisor_tick_tls(s, now);
 	supervisor_cgroups_tick(s, now);
+	supervisor_pause_tick(s, now);
 	clients_tick(s, now);
 }
 

@@ -60,7 +60,7 @@ _nfdns_values()
 _nfdns()
 {
 	local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}
-	local commands="check status top explain rules table cache metrics doctor log reload join leave"
+	local commands="check pause resume status top explain rules table cache metrics doctor log reload join leave"
 	local command= sub= choices i
 
 	for ((i = 1; i < COMP_CWORD; i++)); do

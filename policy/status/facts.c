@@ -51,6 +51,8 @@ const struct fact facts_table[] = {
 	{ IS(FLAG, s.state), .mask = 1U << STATUS_DEGRADED,
 	  METRIC("degraded", "1 if something is not as it should be; nfdns "
 	  "status says what.") },
+	{ FACT("", "paused", FLAG, paused), .mask = 1U << true,
+	  METRIC("paused", "1 while every question passes: nfdns pause.") },
 	{ NUMBER("", "pid", pid) },
 	{ NUMBER("", "worker_pid", worker_pid) },
 	{ FACT("", "uptime_seconds", AGE, s.started),
@@ -393,6 +395,7 @@ read_supervisor(struct status_facts *f, const struct status_page *page)
 	f->pid = pid > 0 ? (uint64_t)pid : 0;
 	f->worker_pid = worker_pid > 0 ? (uint64_t)worker_pid : 0;
 	f->reloads = atomic_load(&s->reloads);
+	f->paused = atomic_load(&s->paused_until) != 0;
 	f->reload_ok = true;
 	status_reload_error(page, &f->reload_ok, f->reload_error);
 	status_degraded(page, f->degraded);

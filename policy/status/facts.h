@@ -33,7 +33,7 @@ struct status_facts {
 	struct status_counters c;
 	uint64_t pid, worker_pid;	/* 0: there is none */
 	uint64_t threads, hits, reloads, rates_full;
-	bool reload_ok;
+	bool reload_ok, paused;
 	char reload_error[STATUS_TEXT], degraded[STATUS_TEXT];
 	struct status_forwarding *forwarding;	/* a copy */
 	struct policy_shown *rules;	/* behind them, all others together */

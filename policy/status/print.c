@@ -327,6 +327,14 @@ summarize_daemon(const struct status_facts *f, const struct config *config,
 	    ", %s\n",
 	    status_state_text(atomic_load(&f->s.state)),
 	    since(f->s.started, f->now, span), f->pid, config->path);
+	if (f->paused) {
+		const uint64_t until = atomic_load(&f->s.paused_until);
+
+		title(out, "paused");
+		(void)fprintf(out, "every question passes, for %s; nfdns "
+		    "resume ends it\n", feed_status_span(until > f->now ?
+		    (int64_t)(until - f->now) : 0, span));
+	}
 	if (f->degraded[0] != '\0') {
 		title(out, "degraded");
 		(void)printable_put(f->degraded, out);

@@ -65,6 +65,7 @@ struct status_supervisor {
 	_Atomic uint64_t table_names;
 	_Atomic uint64_t table_octets;
 	_Atomic uint64_t table_loaded;	/* time */
+	_Atomic uint64_t paused_until;	/* time; 0: it is not paused */
 	_Atomic uint64_t rule_packets;	/* the queue rules' counters when last read */
 	_Atomic uint64_t surplus;	/* packets over capture.user_rate: passed */
 	_Atomic uint64_t queue_dropped;	/* by the kernel: queue full, or socket full */

@@ -118,6 +118,12 @@ check_state(struct findings *findings, const struct status_page *page)
 
 	memcpy(why, s->degraded, sizeof(why));
 	why[sizeof(why) - 1] = '\0';
+	if (atomic_load(&s->paused_until) != 0) {
+		findings_add(findings, FINDING_WARNING, "paused", "Run nfdns "
+		    "resume.", "nfdnsd is paused: every question passes, and "
+		    "no mesh name is answered");
+		findings_paste(findings, "nfdns resume");
+	}
 	if (state == STATUS_READY)
 		findings_add(findings, FINDING_OK, "daemon", NULL, "nfdnsd "
 		    NFDNS_VERSION " is ready, pid %d",
@@ -419,7 +425,9 @@ int
 daemon_rules(struct ruleset *set, const struct config *config,
     const struct status_page *page, struct diag *diag)
 {
-	const int error = ruleset_build(set, config, RULES_FULL, diag);
+	const int error = ruleset_build(set, config, page != NULL &&
+	    atomic_load(&page->supervisor->paused_until) != 0 ? RULES_PAUSED :
+	    RULES_FULL, diag);
 
 	if (error == 0 && config->capture.tcp && page != NULL &&
 	    page->supervisor->stream_ports[0] != 0)

@@ -31,6 +31,9 @@ TEST(requests)
 		{ "reload force", REQUEST_RELOAD, 1, false },
 		{ "flush .", REQUEST_FLUSH, 0, false },
 		{ "flush tree .", REQUEST_FLUSH, 1, false },
+		{ "pause 1", REQUEST_PAUSE, 1, false },
+		{ "pause 86400\n", REQUEST_PAUSE, 86400, false },
+		{ "resume", REQUEST_RESUME, 0, false },
 		{ "rules", REQUEST_RULES, 0, false },
 		{ "table\n", REQUEST_TABLE, 0, false },
 		{ "cache", REQUEST_CACHE, 0, false },
@@ -50,7 +53,9 @@ TEST(others)
 {
 	static const char *const bad[] = { "", "\n", " status",
 		"status  json", "status json json", "Status", "statusjson",
-		"table json", "metrics all", "status all json", "flush", "flush tree", "flush a..b", "stop",
+		"table json", "metrics all", "status all json", "flush",
+		"pause", "pause 0", "pause 86401", "pause 4294967297", "pause 1m",
+		"pause -1", "resume 1", "flush tree", "flush a..b", "stop",
 		"reload\n\n" };
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
