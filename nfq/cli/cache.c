@@ -265,7 +265,7 @@ show_stats(struct cache *cache, const struct request *r)
 	    "{\"entries\": %u, \"size\": %u, \"octets\": %llu, \"hits\": %llu, "
 	    "\"misses\": %llu, \"stored\": %llu, \"replaced\": %llu, "
 	    "\"evicted\": %llu, \"flushed\": %llu}\n" :
-	    "%u answers of at most %u, %llu octets\n%llu hits, %llu misses\n"
+	    "answers: %u of at most %u, %llu octets\nhits: %llu, misses: %llu\n"
 	    "%llu stored, %llu replaced, %llu evicted, %llu flushed\n",
 	    stats.entries, stats.entries_max,
 	    (unsigned long long)stats.octets, (unsigned long long)stats.hits,

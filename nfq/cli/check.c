@@ -81,6 +81,11 @@ check_everything(const struct config *config, bool strict,
 	    .absent_passes = !config->queue.absent_drop,
 	    .overload_passes = config->queue.overload_pass,
 	    .tcp = config->capture.tcp }, config->path, &diag);
+	if (config->mesh.source_count == 0 && config->forward.domains == 0 &&
+	    config->policy.rule_count == 0 && config->audit_count == 0)
+		diag_add(&diag, DIAG_WARNING, config->path, 0, "there is no "
+		    "table, domain to forward or rule: every question passes; "
+		    "name a table in mesh.tables, or run nfdns join");
 	progress_start("compiling the tables");
 	image = compiler_run(config, &diag);
 	progress_stop();
@@ -89,7 +94,7 @@ check_everything(const struct config *config, bool strict,
 	if (strict) {
 		if (config->warnings > 0)
 			diag_add(&diag, DIAG_WARNING, config->path, 0,
-			    "has %zu warnings, see above", config->warnings);
+			    "its warnings are errors here (--strict)");
 		diag_be_strict(&diag);
 	}
 	diag_print(&diag, program, stderr);

@@ -202,10 +202,9 @@ policy_check_gaps(const struct policy *policy, const struct policy_gaps *gaps,
 	if (!policy_could_deny(policy))
 		return;
 	if (gaps->absent_passes)
-		diag_add(diag, DIAG_WARNING, file, 0, "queue.absent: with "
-		    "\"pass\" no rule of the policy holds while nfdnsd does not "
-		    "run: what it denies is resolved then; write absent = "
-		    "\"drop\" if that must not be");
+		diag_add(diag, DIAG_NOTE, file, 0, "while nfdnsd does not run, "
+		    "no rule of the policy holds (queue.absent = \"drop\" "
+		    "changes that)");
 	if (!gaps->tcp)
 		diag_add(diag, DIAG_WARNING, file, 0, "capture.tcp: without it "
 		    "no rule of the policy holds over TCP: what it denies is "

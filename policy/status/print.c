@@ -31,6 +31,12 @@ next_row(const struct fact *fact, const char *section, enum facts_list list)
 
 /* Lines */
 
+static const char *
+plural(uint64_t count)
+{
+	return count == 1 ? "" : "s";
+}
+
 /* Long lists leave out what never happened, and texts are left out if empty. */
 static bool
 is_worth_a_line(const struct fact *fact, uint64_t number, const char *text)
@@ -107,8 +113,9 @@ print_forwarding(const struct status_forwarding *f, uint64_t now, FILE *out)
 	for (uint32_t i = 0; i < f->domains; i++) {
 		print_key(out, "forward.domain.%s",
 		    name_to_text(f->domain[i].name, name));
-		(void)fprintf(out, "%" PRIu64 " questions",
-		    f->domain[i].counters[DOMAIN_QUESTIONS]);
+		(void)fprintf(out, "%" PRIu64 " question%s",
+		    f->domain[i].counters[DOMAIN_QUESTIONS],
+		    plural(f->domain[i].counters[DOMAIN_QUESTIONS]));
 		print_counts(FACTS_DOMAINS, &f->domain[i], out);
 		(void)fputc('\n', out);
 	}
@@ -128,7 +135,8 @@ print_policy(const struct status_facts *f, FILE *out)
 		if (rule->matched == 0)
 			continue;
 		print_key(out, "policy.%s", rule->name);
-		(void)fprintf(out, "%" PRIu64 " questions", rule->matched);
+		(void)fprintf(out, "%" PRIu64 " question%s", rule->matched,
+		    plural(rule->matched));
 		if (rule->observed > 0)
 			(void)fprintf(out, ", %" PRIu64 " only observed",
 			    rule->observed);
@@ -301,12 +309,6 @@ static void
 title(FILE *out, const char *text)
 {
 	(void)fprintf(out, "%-10s ", text);
-}
-
-static const char *
-plural(uint64_t count)
-{
-	return count == 1 ? "" : "s";
 }
 
 /* "3 hours": since then. */

@@ -154,7 +154,7 @@ check_table(struct findings *findings, const struct status_page *page)
 	const uint64_t names = atomic_load(&s->table_names);
 	const int64_t age = (int64_t)time(NULL) -
 	    (int64_t)atomic_load(&s->table_loaded);
-	char error[STATUS_TEXT];
+	char error[STATUS_TEXT], span[FEED_SPAN_TEXT];
 	bool ok;
 
 	status_reload_error(page, &ok, error);
@@ -171,9 +171,8 @@ check_table(struct findings *findings, const struct status_page *page)
 		    FINDING_OK, "table", age > OLD_TABLE_S ? "Is what writes "
 		    "its source still at work?  nfdns status shows each "
 		    "source's age." : NULL,
-		    "%" PRIu64 " name%s, loaded %" PRId64 " h %" PRId64
-		    " min ago", names, plural(names), age / 3600,
-		    age % 3600 / 60);
+		    "%" PRIu64 " name%s, loaded %s ago", names, plural(names),
+		    feed_status_span(age > 0 ? age : 0, span));
 	if (!ok)
 		findings_add(findings, FINDING_BAD, "reload", "Mend it, then "
 		    "run nfdns reload: until then the old table answers.",
