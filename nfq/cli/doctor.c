@@ -10,6 +10,7 @@
 #include "nfq/cli/doctor/chains.h"
 #include "nfq/cli/doctor/daemon.h"
 #include "nfq/cli/doctor/findings.h"
+#include "nfq/cli/doctor/machine.h"
 #include "nfq/cli/doctor/servers.h"
 #include "nfq/cli/daemon_ask.h"
 #include "nfq/process/exit_code.h"
@@ -136,6 +137,8 @@ look(struct findings *findings, const struct config *peeked,
 	daemon_check_config(findings, peeked->path, *config, &diag);
 	diag_free(&diag);
 	*error = daemon_page(&answer, page, peeked->run_dir);
+	machine_check_namespace(findings, *error == 0 ? answer.pid : 0);
+	machine_check(findings);
 	/* Causes before what comes of them. */
 	if (*error != 0 && *config != NULL)
 		failed.when = start_error_read(*config, why);
@@ -155,7 +158,7 @@ look(struct findings *findings, const struct config *peeked,
 	if (*error == 0)
 		table = open_table(peeked->run_dir);
 	if (table != NULL)
-		servers_check_names(findings, table);
+		servers_check_names(findings, table, peeked->path);
 	table_close(table);
 	findings_sort(findings);
 }

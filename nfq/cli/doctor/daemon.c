@@ -194,6 +194,12 @@ check_losses(struct findings *findings, const struct status_page *page)
 	else
 		findings_add(findings, FINDING_OK, "queue", NULL, "%" PRIu64
 		    " questions, none lost", c.received);
+	if (atomic_load(&page->supervisor->surplus) > 0)
+		findings_add(findings, FINDING_WARNING, "user_rate", "Raise "
+		    "capture.user_rate if those users may ask so much; nfdns "
+		    "top --once shows who asks.", "%" PRIu64 " questions were "
+		    "over capture.user_rate: nfdnsd has not read them",
+		    atomic_load(&page->supervisor->surplus));
 	if (c.audit_lost > 0)
 		findings_add(findings, FINDING_WARNING, "audit", "Is the disk "
 		    "full or slow?  Answers do not wait for it.",

@@ -362,28 +362,73 @@ wait_for(pid_t pid)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -EINTR;
 }
 
+#define WORDS	7
+
+/*
+ * Runs a program; its exit status or a negative errno.  What it writes, up to the
+ * first line's end, goes into "out", if that is not NULL.
+ */
+static int
+run(const char *const words[static WORDS], char *out, size_t size)
+{
+	union {
+		const char *const *words;
+		char *const *argv;	/* as posix_spawn(3) wants it */
+	} arguments = { .words = words };
+	posix_spawn_file_actions_t actions;
+	int error, status, fds[2];
+	ssize_t n = 0;
+	pid_t pid = -1;
+
+	if (pipe2(fds, O_CLOEXEC) < 0)
+		return -errno;
+	error = posix_spawn_file_actions_init(&actions);
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO && error == 0; fd++)
+		error = fd == STDOUT_FILENO && out != NULL ?
+		    posix_spawn_file_actions_adddup2(&actions, fds[1], fd) :
+		    posix_spawn_file_actions_addopen(&actions, fd, "/dev/null",
+		    O_RDWR, 0);
+	if (error == 0)
+		error = posix_spawnp(&pid, words[0], &actions, NULL,
+		    arguments.argv, environ);
+	(void)posix_spawn_file_actions_destroy(&actions);
+	status = error != 0 ? -error : wait_for(pid);
+	(void)close(fds[1]);
+	/* A line fits into the pipe, so it is there by now. */
+	if (out != NULL) {
+		n = read(fds[0], out, size - 1);
+		out[n > 0 ? n : 0] = '\0';
+		out[strcspn(out, "\n")] = '\0';
+	}
+	(void)close(fds[0]);
+	return status;
+}
+
 /* 0: found; 2: not found (getent(1)); else a negative errno. */
 static int
 look_up(const char *name)
 {
-	union {
-		const char *words[4];
-		char *argv[4];		/* as posix_spawn(3) wants it */
-	} arguments = { .words = { "getent", "ahosts", name, NULL } };
-	posix_spawn_file_actions_t actions;
-	pid_t pid = -1;
-	int error = posix_spawn_file_actions_init(&actions);
+	return run((const char *const[WORDS]){ "getent", "ahosts", name },
+	    NULL, 0);
+}
 
-	if (error != 0)
-		return -error;
-	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO && error == 0; fd++)
-		error = posix_spawn_file_actions_addopen(&actions, fd,
-		    "/dev/null", O_RDWR, 0);
-	if (error == 0)
-		error = posix_spawnp(&pid, "getent", &actions, NULL,
-		    arguments.argv, environ);
-	(void)posix_spawn_file_actions_destroy(&actions);
-	return error != 0 ? -error : wait_for(pid);
+/* The cause, where nfdnsd itself does not answer the name. */
+static void
+tell_unfound(struct findings *findings, const char *path, const char *name,
+    const char *what)
+{
+	char said[200] = "";
+	const bool known = run((const char *const[WORDS]){ "/proc/self/exe",
+	    "-c", path, "explain", "--brief", name }, said, sizeof(said)) >= 0 &&
+	    said[0] != '\0' && strncmp(said, "answer", 6) != 0;
+
+	findings_add(findings, FINDING_BAD, "names",
+	    findings_have_obstacle(findings) ? OBSTACLE : known ? "That is "
+	    "what the configuration says; nfdns explain NAME says more." :
+	    "nfdns explain NAME says what nfdnsd does with it; if that is "
+	    "right, look at /etc/nsswitch.conf and /etc/resolv.conf.",
+	    known ? "getent ahosts %.200s %s; nfdns explain: %s" :
+	    "getent ahosts %.200s %s", name, what, said);
 }
 
 static bool
@@ -396,7 +441,8 @@ has_address(const struct table *table, uint32_t node)
 }
 
 void
-servers_check_names(struct findings *findings, const struct table *table)
+servers_check_names(struct findings *findings, const struct table *table,
+    const char *path)
 {
 	char text[NAME_TEXT_SIZE], last[NAME_TEXT_SIZE] = "";
 	struct dns_name name;
@@ -422,11 +468,7 @@ servers_check_names(struct findings *findings, const struct table *table)
 		findings_add(findings, FINDING_OK, "names", NULL,
 		    "getent ahosts %.200s finds addresses", last);
 	else
-		findings_add(findings, FINDING_BAD, "names",
-		    findings_have_obstacle(findings) ? OBSTACLE : "nfdns explain "
-		    "NAME says what nfdnsd does with it; if that is right, "
-		    "look at /etc/nsswitch.conf and /etc/resolv.conf.",
-		    "getent ahosts %.200s %s", last, status == -ETIMEDOUT ?
+		tell_unfound(findings, path, last, status == -ETIMEDOUT ?
 		    "does not end within three seconds" :
 		    "finds nothing, but the name is in the table");
 }

@@ -47,9 +47,11 @@ void servers_check(struct findings *findings, const struct servers *servers,
     const struct config *config);
 
 /*
- * Has getent(1) look some names of the table up, as programs do; ends after some
- * seconds.
+ * Has getent(1) look some names of the table up, as programs do, and asks nfdns
+ * explain about one that is not found; ends after some seconds.  "path": of the
+ * configuration.
  */
-void servers_check_names(struct findings *findings, const struct table *table);
+void servers_check_names(struct findings *findings, const struct table *table,
+    const char *path);
 
 #endif
