@@ -24,6 +24,7 @@
 #include "policy/config/resolv_conf.h"
 #include "policy/config/settings.h"
 #include "resolver/dns/message.h"
+#include "resolver/dns/reverse.h"
 #include "resolver/dns/rr.h"
 #include "resolver/idn.h"
 #include "resolver/text/host.h"
@@ -34,7 +35,7 @@
 struct explain_words {
 	struct explain_question question;
 	bool has_client, has_nameserver, has_gid;
-	bool json, brief, all, configured;
+	bool json, brief, all, configured, reverse;
 	bool many;			/* NAME is "-" */
 };
 
@@ -59,6 +60,7 @@ const char explain_usage[] =
     "  --from ADDRESS           from which address (default: as it would be)\n"
     "  --nameserver ADDRESS     whom (default: the first of /etc/resolv.conf)\n"
     "  --proto udp|tcp          how (default: udp)\n"
+    "  -x, --reverse            NAME is an address: ask for its PTR\n"
     "  --configured             by the configured tables, not the daemon's\n"
     "  --all                    print all rules of the policy\n"
     "  --brief                  one line: the decision, its reason, the records\n"
@@ -183,12 +185,30 @@ const struct command_option explain_options[] = {
 	OPTION_READ("nameserver", 'n', read_nameserver),
 	OPTION_READ("from", 'f', read_client),
 	OPTION_READ("proto", 'p', read_protocol),
+	OPTION_FLAG("reverse", 'x', struct explain_words, reverse),
 	OPTION_FLAG("configured", 'C', struct explain_words, configured),
 	OPTION_FLAG("brief", 'b', struct explain_words, brief),
 	OPTION_FLAG("all", 'a', struct explain_words, all),
 	OPTION_FLAG("json", 'j', struct explain_words, json),
 	{ .name = NULL },
 };
+
+/* As dig -x: the name under in-addr.arpa or ip6.arpa, and PTR. */
+static bool
+take_address(struct explain_question *q, const char *text)
+{
+	uint8_t address[16];
+	const int family = host_address(text, address);
+
+	if (family == AF_UNSPEC) {
+		suggest_usage(stderr, PROGRAM, "\"%s\" is not a valid address",
+		    text);
+		return false;
+	}
+	reverse_name(&q->name, address, family == AF_INET ? 4 : 16);
+	q->type = TYPE_PTR;
+	return true;
+}
 
 /* NAME [TYPE], or "-". */
 static bool
@@ -204,7 +224,11 @@ take_words(struct explain_words *words, int count, char **word)
 		    "too many arguments");
 		return false;
 	}
-	if (idn_name_from_text(&q->name, word[0], strlen(word[0])) != 0) {
+	if (words->reverse) {
+		if (!take_address(q, word[0]))
+			return false;
+	} else if (idn_name_from_text(&q->name, word[0],
+	    strlen(word[0])) != 0) {
 		suggest_usage(stderr, PROGRAM, "\"%s\" is not a valid domain name", word[0]);
 		return false;
 	}

@@ -21,7 +21,7 @@ _nfdns_options()
 	check*) echo --strict --defaults ;;
 	status*) echo --all --json ;;
 	explain*) echo --uid --gid --from --nameserver --proto \
-	    --configured --brief --all --json ;;
+	    --reverse --configured --brief --all --json ;;
 	"table compile") echo --output ;;
 	"table "?*) echo --image --running --json ;;
 	"cache flush") echo --json --tree --all ;;

@@ -40,8 +40,10 @@ int __real_ruleset_build(struct ruleset *set, const struct config *config,
     enum rules_stage stage, struct diag *diag);
 int __wrap_ruleset_build(struct ruleset *set, const struct config *config,
     enum rules_stage stage, struct diag *diag);
-void __real_question_rules_add(struct ruleset *set, bool any_nameserver);
-void __wrap_question_rules_add(struct ruleset *set, bool any_nameserver);
+void __real_question_rules_add(struct ruleset *set, bool any_nameserver,
+    bool paused);
+void __wrap_question_rules_add(struct ruleset *set, bool any_nameserver,
+    bool paused);
 pid_t __real_fork(void);
 pid_t __wrap_fork(void);
 
@@ -127,10 +129,10 @@ change_places(struct ruleset *set)
 
 /* A user's share is a quarter of that. */
 void
-__wrap_question_rules_add(struct ruleset *set, bool any_nameserver)
+__wrap_question_rules_add(struct ruleset *set, bool any_nameserver, bool paused)
 {
 	change_places(set);
-	__real_question_rules_add(set, any_nameserver);
+	__real_question_rules_add(set, any_nameserver, paused);
 }
 
 int
