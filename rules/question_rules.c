@@ -232,18 +232,16 @@ add_connections(struct ruleset *set, bool any_nameserver)
 
 /* With a conntrack zone, a question passes as if the daemon had let it: add_surplus(). */
 static void
-add_paused(struct ruleset *set)
+add_paused(struct ruleset *set, bool tcp)
 {
-	for (int tcp = 0; tcp <= set->tcp; tcp++) {
-		const struct queued what = { tcp != 0, RULES_SETS, NULL };
-		struct rule *rule = add_rule(set, CHAIN_QUESTION,
-		    "paused: %s pass", tcp ? "connections" : "questions");
+	const struct queued what = { tcp, RULES_SETS, NULL };
+	struct rule *rule = add_rule(set, CHAIN_QUESTION, "paused: %s pass",
+	    tcp ? "connections" : "questions");
 
-		when_queued(rule, set, &what);
-		if (set->zone != 0 && !tcp)
-			then_set_bits(rule, set->mark_passed);
-		then_accept(rule);
-	}
+	when_queued(rule, set, &what);
+	if (set->zone != 0 && !tcp)
+		then_set_bits(rule, set->mark_passed);
+	then_accept(rule);
 }
 
 void
@@ -251,7 +249,9 @@ question_rules_add(struct ruleset *set, bool any_nameserver, bool paused)
 {
 	add_repeated(set);
 	if (paused)
-		add_paused(set);
+		add_paused(set, false);
+	if (paused && set->tcp)
+		add_paused(set, true);
 	add_unanswerable(set);
 	add_questions(set, any_nameserver);
 	if (set->tcp)
