@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "resolver/text/number.h"
+
 static const struct {
 	const char *word, *options[3];	/* from 1 on */
 	bool named, counted;
@@ -61,14 +63,15 @@ request_address(struct sockaddr_un *address, const char *run_dir,
 static int
 read_seconds(unsigned int *seconds, const char *line, size_t length)
 {
-	for (size_t i = 0; i < length; i++) {
-		if (line[i] < '0' || line[i] > '9')
-			return -EPROTO;
-		*seconds = *seconds * 10 + (unsigned int)(line[i] - '0');
-		if (*seconds > REQUEST_PAUSE_MAX)
-			return -EPROTO;
-	}
-	return *seconds > 0 ? 0 : -EPROTO;
+	char text[16];
+	uint64_t number;
+
+	(void)snprintf(text, sizeof(text), "%.*s", (int)length, line);
+	if (length >= sizeof(text) || strlen(text) != length ||
+	    !number_from_text(text, REQUEST_PAUSE_MAX, &number) || number == 0)
+		return -EPROTO;
+	*seconds = (unsigned int)number;
+	return 0;
 }
 
 int

@@ -103,16 +103,11 @@ install(struct supervisor *s, struct ruleset *set, struct diag *diag)
 		ruleset_free(set);
 		return 0;
 	}
-	error = rules_kernel_install(s->kernel, set, &s->features, diag);
-	if (error != 0) {
-		ruleset_free(set);
-		return error;
-	}
-	ruleset_free(&s->set);
-	s->set = *set;
-	log_info("cgroups of capture.bypass.cgroups changed: the rules are "
-	    "installed again");
-	return 0;
+	error = supervisor_install_rules(s, set, diag);
+	if (error == 0)
+		log_info("cgroups of capture.bypass.cgroups changed: the rules "
+		    "are installed again");
+	return error;
 }
 
 /* Watches come first, so that no change is missed. */

@@ -248,6 +248,22 @@ supervisor_build_rules(const struct supervisor *s, struct ruleset *set,
 	return error;
 }
 
+int
+supervisor_install_rules(struct supervisor *s, struct ruleset *set,
+    struct diag *diag)
+{
+	const int error = rules_kernel_install(s->kernel, set, &s->features,
+	    diag);
+
+	if (error < 0) {
+		ruleset_free(set);
+		return error;
+	}
+	ruleset_free(&s->set);
+	s->set = *set;
+	return 0;
+}
+
 void
 supervisor_stop_stream(struct supervisor *s)
 {

@@ -222,6 +222,12 @@ int supervisor_start_listeners(struct supervisor *s)
 int supervisor_build_rules(const struct supervisor *s, struct ruleset *set,
     const struct config *config, enum rules_stage stage, struct diag *diag)
     __attribute__((warn_unused_result));
+/*
+ * Installs other rules of the same configuration in place of s->set.  Owns "set" from
+ * here on, also after an error.  0, or a negative errno with an error in diag.
+ */
+int supervisor_install_rules(struct supervisor *s, struct ruleset *set,
+    struct diag *diag) __attribute__((warn_unused_result));
 /* Tries again to get what the start could not, and uses it.  Once a second. */
 void supervisor_retry_listeners(struct supervisor *s);
 /* Stores the listeners with the service manager.  0 or a negative errno. */

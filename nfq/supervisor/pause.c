@@ -21,16 +21,7 @@ install(struct supervisor *s, struct diag *diag)
 	struct ruleset set;
 	int error = supervisor_build_rules(s, &set, s->config, RULES_FULL, diag);
 
-	if (error < 0)
-		return error;
-	error = rules_kernel_install(s->kernel, &set, &s->features, diag);
-	if (error < 0) {
-		ruleset_free(&set);
-		return error;
-	}
-	ruleset_free(&s->set);
-	s->set = set;
-	return 0;
+	return error < 0 ? error : supervisor_install_rules(s, &set, diag);
 }
 
 int
@@ -39,9 +30,10 @@ supervisor_pause(struct supervisor *s, unsigned int seconds, struct diag *diag)
 	const monotime_t before = s->paused_until;
 	int error = -EBUSY;
 
-	if (s->reload.phase != RELOAD_IDLE) {
-		diag_add(diag, DIAG_ERROR, NULL, 0, "a reload is under way: ask "
-		    "again");
+	/* New tables alone, which may come all the time, leave the rules as they are. */
+	if (s->reload.phase != RELOAD_IDLE && s->reload.wish != RELOAD_TABLES) {
+		diag_add(diag, DIAG_ERROR, NULL, 0, "a reload of the "
+		    "configuration is under way: ask again");
 		return error;
 	}
 	s->paused_until = seconds == 0 ? MONOTIME_NEVER :
@@ -71,7 +63,8 @@ supervisor_pause_tick(struct supervisor *s, monotime_t now)
 	    !monotime_is_past(now, s->paused_until))
 		return;
 	if (supervisor_pause(s, 0, &diag) < 0) {
-		if (s->reload.phase == RELOAD_IDLE)
+		if (s->reload.phase == RELOAD_IDLE ||
+		    s->reload.wish == RELOAD_TABLES)
 			diag_log(&diag);
 		s->paused_until = monotime_add_ms(now, AGAIN_MS);
 	}

@@ -326,9 +326,10 @@ summarize_daemon(const struct status_facts *f, const struct config *config,
 
 	title(out, "nfdnsd");
 	(void)fprintf(out, "%s for %s, version " NFDNS_VERSION ", pid %" PRIu64
-	    ", %s\n",
-	    status_state_text(atomic_load(&f->s.state)),
-	    since(f->s.started, f->now, span), f->pid, config->path);
+	    ", ", status_state_text(atomic_load(&f->s.state)),
+	    since(f->s.started, f->now, span), f->pid);
+	(void)printable_put(config->path, out);
+	(void)fputc('\n', out);
 	if (f->paused) {
 		const uint64_t until = atomic_load(&f->s.paused_until);
 
@@ -430,10 +431,13 @@ summarize_forwarding(const struct status_facts *f, FILE *out)
 	(void)fprintf(out, "%u of %u upstream%s up, %u domain%s", up,
 	    w->upstreams, plural(w->upstreams), w->domains,
 	    plural(w->domains));
-	if (down != NULL)
-		(void)fprintf(out, "; %s is %s: %s", down->text,
+	if (down != NULL) {
+		(void)fputs("; ", out);
+		(void)printable_put(down->text, out);
+		(void)fprintf(out, " is %s: %s",
 		    forward_status_state(down->state),
 		    forward_status_trouble(down->trouble, buf));
+	}
 	(void)fputc('\n', out);
 }
 

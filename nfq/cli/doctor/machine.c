@@ -30,15 +30,16 @@ check_loopback(struct findings *findings)
 		(void)close(fd);
 }
 
-/* What the C library skips: a name; a zone may stand behind "%". */
+/* What C libraries take, "127.1" too; a zone may stand behind "%". */
 static bool
 is_address(char *word)
 {
-	uint8_t octets[16];
+	struct in_addr ipv4;
+	struct in6_addr ipv6;
 
 	word[strcspn(word, "%")] = '\0';
-	return inet_pton(AF_INET, word, octets) == 1 ||
-	    inet_pton(AF_INET6, word, octets) == 1;
+	return inet_aton(word, &ipv4) == 1 ||
+	    inet_pton(AF_INET6, word, &ipv6) == 1;
 }
 
 static void

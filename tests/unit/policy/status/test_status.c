@@ -145,6 +145,7 @@ TEST(what_forwarding_shows_is_not_believed)
 	char *text = NULL;
 	size_t size = 0;
 	FILE *out;
+	const struct config config = { .path = (char[]){ "\033[2Jx" } };
 
 	CHECK(status_create(&page, 1) == 0);
 	srandom(5);
@@ -158,10 +159,11 @@ TEST(what_forwarding_shows_is_not_believed)
 		shown = forward_status_read(page.forwarding);
 		CHECK(shown != NULL && shown->upstreams <= FORWARD_UPSTREAMS);
 		free(shown);
-		for (int json = 0; json < 2; json++) {
+		for (int form = STATUS_SUMMARY; form <= STATUS_ALL; form++) {
 			out = open_memstream(&text, &size);
-			CHECK(out != NULL && status_print(&page, NULL,
-			    json == 1 ? STATUS_JSON : STATUS_ALL, out) == 0);
+			CHECK(out != NULL && status_print(&page,
+			    form == STATUS_SUMMARY ? &config : NULL,
+			    (enum status_form)form, out) == 0);
 			CHECK(fclose(out) == 0);
 			for (size_t j = 0; j < size; j++)
 				CHECK(text[j] == '\n' ||
