@@ -119,7 +119,7 @@ check_state(struct findings *findings, const struct status_page *page)
 	memcpy(why, s->degraded, sizeof(why));
 	why[sizeof(why) - 1] = '\0';
 	if (atomic_load(&s->paused_until) != 0) {
-		findings_add(findings, FINDING_WARNING, "paused", "Run nfdns "
+		findings_add(findings, FINDING_BAD, "paused", "Run nfdns "
 		    "resume.", "nfdnsd is paused: every question passes, and "
 		    "no mesh name is answered");
 		findings_paste(findings, "nfdns resume");
