@@ -15,7 +15,7 @@
 #include "nfq/cli/command_options.h"
 #include "policy/config/config.h"
 
-extern const struct command_option explain_options[], log_options[],
+extern const struct command_option explain_options[], ask_options[], log_options[],
     doctor_options[], join_options[], leave_options[], cache_options[],
     cache_flush_options[], table_compile_options[], table_side_options[],
     top_options[], status_options[];
@@ -62,6 +62,9 @@ int cmd_log_verify(const struct config *config, int argc, char **argv);
 
 extern const char explain_usage[];
 int cmd_explain(const struct config *config, int argc, char **argv);
+
+extern const char ask_usage[];
+int cmd_ask(const struct config *config, int argc, char **argv);
 
 extern const char reload_usage[];
 int cmd_reload(const struct config *config, int argc, char **argv);

@@ -1,46 +1,33 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <arpa/inet.h>
 #include <errno.h>
-#include <grp.h>
-#include <netinet/in.h>
-#include <pwd.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "nfq/ask/message.h"
+#include "nfq/cache/cache_memory.h"
 #include "nfq/cli/commands.h"
 #include "nfq/cli/daemon_ask.h"
+#include "nfq/cli/doctor/ask.h"
+#include "nfq/cli/doctor/daemon.h"
 #include "nfq/cli/explain/explain.h"
 #include "nfq/cli/explain/json.h"
 #include "nfq/cli/explain/print.h"
+#include "nfq/cli/question_words.h"
 #include "nfq/cli/message.h"
 #include "nfq/process/compiler.h"
 #include "nfq/process/diag_print.h"
 #include "nfq/process/exit_code.h"
-#include "nfq/sockets/address.h"
 #include "policy/config/resolv_conf.h"
 #include "policy/config/settings.h"
 #include "resolver/dns/message.h"
-#include "resolver/dns/reverse.h"
-#include "resolver/dns/rr.h"
-#include "resolver/idn.h"
-#include "resolver/text/host.h"
-#include "resolver/text/number.h"
-#include "resolver/text/suggest.h"
-
-/* What a command line, or a line of the standard input, asks for. */
-struct explain_words {
-	struct explain_question question;
-	bool has_client, has_nameserver, has_gid;
-	bool json, brief, all, configured, reverse;
-	bool many;			/* NAME is "-" */
-};
 
 #define MAX_LINE	2048
 #define MAX_WORDS	32
+#define ASK_WAIT_MS	5000
 
 const char explain_usage[] =
     "usage: nfdns [-c FILE] explain [OPTION ...] NAME [TYPE]\n"
@@ -61,6 +48,8 @@ const char explain_usage[] =
     "  --nameserver ADDRESS     whom (default: the first of /etc/resolv.conf)\n"
     "  --proto udp|tcp          how (default: udp)\n"
     "  -x, --reverse            NAME is an address: ask for its PTR\n"
+    "  --search                 all names that a C library makes of NAME by the\n"
+    "                           search list of /etc/resolv.conf, in its order\n"
     "  --configured             by the configured tables, not the daemon's\n"
     "  --all                    print all rules of the policy\n"
     "  --brief                  one line: the decision, its reason, the records\n"
@@ -68,6 +57,25 @@ const char explain_usage[] =
     "\n"
     "Exit codes: 0 explained, 1 error, 2 usage, 3 nfdnsd is not running (use\n"
     "--configured), 4 invalid configuration or tables.\n";
+
+const char ask_usage[] =
+    "usage: nfdns [-c FILE] ask [OPTION ...] NAME [TYPE]\n"
+    "\n"
+    "Sends a question, over UDP and over TCP, and prints what came beside what\n"
+    "\"nfdns explain\" says of it.\n"
+    "\n"
+    "  --uid USER, --gid GROUP  who asks, name or number (default: yourself; only\n"
+    "                           root can ask as another)\n"
+    "  --nameserver ADDRESS     whom (default: the first of /etc/resolv.conf)\n"
+    "  -x, --reverse            NAME is an address: ask for its PTR\n"
+    "  --json                   print explain's JSON, with what came\n"
+    "\n"
+    "Exit codes: 0 an answer came both times, and it is explain's where that has\n"
+    "one; 1 not, or error; 2 usage; 3 nfdnsd is not running; 4 invalid\n"
+    "configuration or tables.\n"
+    "\n"
+    "  nfdns ask reviews.shop.svc.cluster.local\n"
+    "  nfdns ask --uid www-data www.example.com AAAA\n";
 
 /* Everything that questions are explained by; owned. */
 struct ground {
@@ -77,271 +85,18 @@ struct ground {
 	struct table *table;
 	struct rules *policy;		/* of the table; NULL: there are none */
 	struct explanation *explanation;
+	struct explain_live live;
+	struct status_forwarding *forwarding;	/* of "live" */
+	struct cache_memory cache;		/* the same */
 	char from[256];			/* where the table comes from, in words */
 };
-
-#define PROGRAM		"nfdns explain"
-
-/* The caller's own user, now, over UDP, with EDNS. */
-static void
-explain_words_defaults(struct explain_words *words)
-{
-	*words = (struct explain_words){
-		.question = { .type = TYPE_A, .family = AF_UNSPEC, .uid = getuid(), .gid = getgid() },
-	};
-}
-
-static const char *
-read_user(void *to, const char *value)
-{
-	struct explain_words *words = to;
-	struct explain_question *q = &words->question;
-	const struct passwd *user;
-	uint64_t number;
-
-	if (number_from_text(value, UINT32_MAX - 1, &number)) {
-		q->uid = (uid_t)number;
-		user = getpwuid(q->uid);
-	} else {
-		user = getpwnam(value);
-		if (user == NULL)
-			return "there is no such user";
-		q->uid = user->pw_uid;
-	}
-	if (!words->has_gid)
-		q->gid = user != NULL ? user->pw_gid : (gid_t)-1;
-	return NULL;
-}
-
-static const char *
-read_group(void *to, const char *value)
-{
-	struct explain_words *words = to;
-	const struct group *group;
-	uint64_t number;
-
-	words->has_gid = true;
-	if (number_from_text(value, UINT32_MAX - 1, &number)) {
-		words->question.gid = (gid_t)number;
-		return NULL;
-	}
-	group = getgrnam(value);
-	if (group == NULL)
-		return "there is no such group";
-	words->question.gid = group->gr_gid;
-	return NULL;
-}
-
-/* Both addresses are of one version of IP, which the first one sets. */
-static const char *
-read_address(struct explain_words *words, const char *text,
-    uint8_t address[static 16], bool *given)
-{
-	struct explain_question *q = &words->question;
-	const bool other = address == q->client ? words->has_nameserver :
-	    words->has_client;
-	const int family = host_address(text, address);
-
-	if (family == AF_UNSPEC)
-		return "no address";
-	if (other && family != q->family)
-		return "client and nameserver are of different versions of IP";
-	q->family = family;
-	*given = true;
-	return NULL;
-}
-
-static const char *
-read_nameserver(void *to, const char *value)
-{
-	struct explain_words *words = to;
-
-	return read_address(words, value, words->question.nameserver,
-	    &words->has_nameserver);
-}
-
-static const char *
-read_client(void *to, const char *value)
-{
-	struct explain_words *words = to;
-
-	return read_address(words, value, words->question.client,
-	    &words->has_client);
-}
-
-static const char *
-read_protocol(void *to, const char *value)
-{
-	struct explain_words *words = to;
-
-	words->question.stream = strcmp(value, "tcp") == 0;
-	return words->question.stream || strcmp(value, "udp") == 0 ? NULL :
-	    "no protocol: write udp or tcp";
-}
-
-const struct command_option explain_options[] = {
-	OPTION_READ("uid", 'u', read_user),
-	OPTION_READ("gid", 'g', read_group),
-	OPTION_READ("nameserver", 'n', read_nameserver),
-	OPTION_READ("from", 'f', read_client),
-	OPTION_READ("proto", 'p', read_protocol),
-	OPTION_FLAG("reverse", 'x', struct explain_words, reverse),
-	OPTION_FLAG("configured", 'C', struct explain_words, configured),
-	OPTION_FLAG("brief", 'b', struct explain_words, brief),
-	OPTION_FLAG("all", 'a', struct explain_words, all),
-	OPTION_FLAG("json", 'j', struct explain_words, json),
-	{ .name = NULL },
-};
-
-/* As dig -x: the name under in-addr.arpa or ip6.arpa, and PTR. */
-static bool
-take_address(struct explain_question *q, const char *text)
-{
-	uint8_t address[16];
-	const int family = host_address(text, address);
-
-	if (family == AF_UNSPEC) {
-		suggest_usage(stderr, PROGRAM, "\"%s\" is not a valid address",
-		    text);
-		return false;
-	}
-	reverse_name(&q->name, address, family == AF_INET ? 4 : 16);
-	q->type = TYPE_PTR;
-	return true;
-}
-
-/* NAME [TYPE], or "-". */
-static bool
-take_words(struct explain_words *words, int count, char **word)
-{
-	struct explain_question *q = &words->question;
-
-	words->many = count == 1 && strcmp(word[0], "-") == 0;
-	if (words->many)
-		return true;
-	if (count < 1 || count > 2) {
-		suggest_usage(stderr, PROGRAM, count < 1 ? "a name is missing" :
-		    "too many arguments");
-		return false;
-	}
-	if (words->reverse) {
-		if (!take_address(q, word[0]))
-			return false;
-	} else if (idn_name_from_text(&q->name, word[0],
-	    strlen(word[0])) != 0) {
-		suggest_usage(stderr, PROGRAM, "\"%s\" is not a valid domain name", word[0]);
-		return false;
-	}
-	if (count > 1 && rr_type_from_text(&q->type, word[1]) != 0) {
-		suggest_usage(stderr, PROGRAM, "\"%s\" is not a valid type: give one such as "
-		    "A, AAAA or TYPE65", word[1]);
-		return false;
-	}
-	return true;
-}
-
-/*
- * Reads options and words; argv[0] is skipped.  What is not given stays as it
- * is.  False after a message.
- */
-static bool
-explain_words_read(struct explain_words *words, int argc, char **argv)
-{
-	int first;
-
-	words->has_gid = false;
-	first = command_options_read(explain_options, PROGRAM, words, argc,
-	    argv);
-	return first >= 0 && take_words(words, argc - first, argv + first);
-}
-
-static void
-choose_nameserver(struct explain_words *words)
-{
-	struct explain_question *q = &words->question;
-	struct resolv_conf conf;
-
-	(void)resolv_conf_read(&conf, RESOLV_CONF_PATH);
-	for (size_t i = 0; i < conf.server_count; i++) {
-		const struct resolv_server *server = &conf.servers[i];
-
-		if (q->family != AF_UNSPEC && q->family != server->family)
-			continue;
-		q->family = server->family;
-		memcpy(q->nameserver, server->address, sizeof(q->nameserver));
-		return;
-	}
-	if (q->family == AF_UNSPEC)
-		q->family = AF_INET;
-	/* What the C libraries ask without a resolv.conf. */
-	(void)inet_pton(q->family, q->family == AF_INET ? "127.0.0.1" : "::1",
-	    q->nameserver);
-}
-
-/* Connecting a UDP socket sends nothing: it only asks the routing table. */
-static bool
-choose_client(struct explain_question *q)
-{
-	union sockets_address address;
-	socklen_t length = sockets_address_make(&address, q->family,
-	    q->nameserver, DNS_PORT, 0);
-	uint16_t port;
-	int fd = socket(q->family, SOCK_DGRAM | SOCK_CLOEXEC, 0), error;
-
-	if (fd < 0)
-		return false;
-	error = connect(fd, &address.any, length);
-	if (error == 0)
-		error = getsockname(fd, &address.any, &length);
-	(void)close(fd);
-	if (error != 0)
-		return false;
-	(void)sockets_address_split(&address, q->client, &port);
-	return true;
-}
-
-/* As the rules know it (fib saddr type): only a local address can be bound. */
-static bool
-is_foreign(const struct explain_question *q)
-{
-	union sockets_address address;
-	const socklen_t length = sockets_address_make(&address, q->family,
-	    q->client, 0, 0);
-	int fd = socket(q->family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	const bool foreign = fd >= 0 && bind(fd, &address.any, length) < 0 &&
-	    errno == EADDRNOTAVAIL;
-
-	if (fd >= 0)
-		(void)close(fd);
-	return foreign;
-}
-
-/*
- * Chooses addresses that were not given: the first nameserver of resolv.conf(5),
- * and the address of this machine that is used towards it.  False after a
- * message: the two are of different versions of IP.
- */
-static bool
-explain_words_complete(struct explain_words *words)
-{
-	struct explain_question *q = &words->question;
-
-	if (!words->has_nameserver)
-		choose_nameserver(words);
-	if (!words->has_client && !choose_client(q)) {
-		suggest_usage(stderr, PROGRAM, "this machine has no route to the "
-		    "nameserver; give --from ADDRESS");
-		return false;
-	}
-	/* Configured tables may be another machine's. */
-	q->foreign = words->has_client && !words->configured && is_foreign(q);
-	return true;
-}
 
 static void
 close_ground(struct ground *g)
 {
 	explain_free(g->explanation);
+	free(g->forwarding);
+	cache_memory_close(&g->cache);
 	rules_close(g->policy);
 	table_close(g->table);
 	ruleset_free(&g->rules);
@@ -421,6 +176,41 @@ open_table(struct ground *g, bool configured)
 	return error;
 }
 
+/* The cache, which only root may see. */
+static void
+open_cache(struct ground *g)
+{
+	struct daemon_answer answer;
+
+	if (daemon_ask(&answer, g->config->run_dir, "cache",
+	    DAEMON_REACTS_MS) < 0)
+		return;
+	if (answer.fds[0] >= 0 &&
+	    cache_memory_copy(&g->cache, answer.fds[0]) == 0)
+		g->live.cache = g->cache.cache;
+	daemon_answer_free(&answer);
+}
+
+/* The rules, and what only a running daemon knows.  0 or a negative errno. */
+static int
+open_rules(struct ground *g, bool configured, struct diag *diag)
+{
+	struct daemon_answer answer;
+	struct status_page page;
+	int error;
+
+	if (configured || daemon_page(&answer, &page, g->config->run_dir) < 0)
+		return daemon_rules(&g->rules, g->config, NULL, diag);
+	error = daemon_rules(&g->rules, g->config, &page, diag);
+	g->forwarding = forward_status_read(page.forwarding);
+	g->live = (struct explain_live){ .forwarding = g->forwarding,
+		.now = monotime_boot(), .time = (uint64_t)time(NULL) };
+	open_cache(g);
+	status_close(&page);
+	daemon_answer_free(&answer);
+	return error;
+}
+
 /* An exit code. */
 static int
 open_ground(struct ground *g, bool configured)
@@ -434,11 +224,31 @@ open_ground(struct ground *g, bool configured)
 		cli_error("out of memory");
 		return EXIT_ERROR;
 	}
-	if (ruleset_build(&g->rules, g->config, RULES_FULL, &diag) == 0)
+	if (open_rules(g, configured, &diag) == 0)
 		code = open_table(g, configured);
 	diag_print(&diag, "nfdns", stderr);
 	diag_free(&diag);
 	return code;
+}
+
+/* Of one explanation.  An exit code. */
+static int
+print_one(const struct ground *g, const struct explain_words *words,
+    const struct explain_came *came)
+{
+	const struct explain_view view = { g->from, words->all, g->live, came };
+
+	if (words->json)
+		return explain_print_json(g->explanation, &view, stdout) == 0 ?
+		    EXIT_OK : EXIT_ERROR;
+	if (came != NULL)
+		return explain_print_beside(g->explanation, came, stdout) ?
+		    EXIT_OK : EXIT_ERROR;
+	if (words->brief)
+		explain_print_brief(g->explanation, stdout);
+	else
+		explain_print(g->explanation, &view, stdout);
+	return EXIT_OK;
 }
 
 /* An exit code. */
@@ -447,21 +257,94 @@ explain_one(struct ground *g, struct explain_words *words)
 {
 	const struct explain_source source = { &g->rules, g->settings,
 		g->table, g->policy };
-	const struct explain_view view = { g->from, words->all };
 
 	if (!explain_words_complete(words))
 		return EXIT_USAGE;
 	explain(g->explanation, &source, &words->question);
-	if (words->brief)
-		explain_print_brief(g->explanation, stdout);
-	else if (!words->json)
-		explain_print(g->explanation, &view, stdout);
-	else if (explain_print_json(g->explanation, &view, stdout) != 0)
-		goto fail;
-	return EXIT_OK;
-fail:
-	cli_error("explain: out of memory");
-	return EXIT_ERROR;
+	return print_one(g, words, NULL);
+}
+
+/* Over UDP and TCP.  An exit code. */
+static int
+ask_one(struct ground *g, struct explain_words *words)
+{
+	static uint8_t octets[2][ASK_ANSWER];
+	const struct explain_source source = { &g->rules, g->settings,
+		g->table, g->policy };
+	struct explain_question *q = &words->question;
+	struct ask asks[2];
+	int code = EXIT_OK;
+
+	if (!explain_words_complete(words))
+		return EXIT_USAGE;
+	if (geteuid() != 0 && q->uid != getuid()) {
+		cli_error("ask: only root can ask as another user");
+		return EXIT_ERROR;
+	}
+	explain(g->explanation, &source, q);
+	for (size_t i = 0; i < 2; i++) {
+		asks[i] = (struct ask){ .server = { .family = q->family,
+			.scope_id = words->scope_id }, .port = DNS_PORT,
+			.tcp = i == 1, .message = g->explanation->message,
+			.message_length = g->explanation->message_length,
+			.answer = octets[i], .uid = q->uid, .gid = q->gid };
+		memcpy(asks[i].server.address, q->nameserver,
+		    sizeof(q->nameserver));
+	}
+	ask_open(asks, 2);
+	ask_all(asks, 2, ASK_WAIT_MS);
+	for (size_t i = 0; i < 2; i++) {
+		const struct ask *ask = &asks[i];
+		struct message message;
+		struct explain_came came = { .spent_us = ask->spent_us };
+
+		if (ask->result != ASK_ANSWERED)
+			came.why = ask_result_text(ask);
+		else if (!message_read(&message, octets[i], ask->answer_length))
+			came.why = "the answer does not parse";
+		else
+			came.message = &message;
+		q->stream = ask->tcp;
+		explain(g->explanation, &source, q);
+		code |= print_one(g, words, &came);
+	}
+	return code;
+}
+
+/*
+ * As the C libraries do (resolv.conf(5), ndots 1): a name with a dot as it is, then
+ * in each domain of the list; without a dot the other way round; with the last dot
+ * only as it is.
+ */
+static int
+explain_search(struct ground *g, struct explain_words *words)
+{
+	const struct dns_name name = words->question.name;
+	const bool dotted = name.octets[0] + 2U < name.length;
+	struct resolv_conf conf;
+	char text[NAME_TEXT_SIZE];
+	int code = EXIT_OK;
+
+	(void)resolv_conf_read(&conf, RESOLV_CONF_PATH);
+	if (words->absolute)
+		conf.search_count = 0;
+	for (size_t i = 0; i <= conf.search_count && code == EXIT_OK; i++) {
+		const struct dns_name *domain =
+		    i == (dotted ? 0 : conf.search_count) ? NULL :
+		    &conf.search[i - dotted];
+
+		words->question.name = name;
+		if (domain != NULL && name_join(&words->question.name, &name,
+		    domain) != 0)
+			continue;
+		if (words->brief && !words->json)
+			(void)printf("%s ", name_to_text(
+			    words->question.name.octets, text));
+		code = explain_one(g, words);
+		if (!words->brief && !words->json && i < conf.search_count)
+			(void)putchar('\n');
+	}
+	return code;
 }
 
 /* The words of a line behind argv[0].  Returns their number with it. */
@@ -503,7 +386,8 @@ explain_many(struct ground *g, const struct explain_words *defaults)
 		between = "\n";
 		words.many = false;
 		if (explain_words_read(&words, argc, argv) && !words.many)
-			one = explain_one(g, &words);
+			one = words.search ? explain_search(g, &words) :
+			    explain_one(g, &words);
 		if (one == EXIT_USAGE && words.json)
 			puts("{\"error\":\"usage\"}");
 		(void)fflush(stdout);
@@ -512,19 +396,22 @@ explain_many(struct ground *g, const struct explain_words *defaults)
 	return code;
 }
 
-int
-cmd_explain(const struct config *config, int argc, char **argv)
+static int
+run(const struct config *config, bool ask, int argc, char **argv)
 {
 	struct ground g = { .config = config };
 	struct explain_words words;
 	int code;
 
 	explain_words_defaults(&words);
+	words.ask = ask;
 	if (!explain_words_read(&words, argc, argv))
 		return EXIT_USAGE;
 	code = open_ground(&g, words.configured);
 	if (code == EXIT_OK)
 		code = words.many ? explain_many(&g, &words) :
+		    ask ? ask_one(&g, &words) :
+		    words.search ? explain_search(&g, &words) :
 		    explain_one(&g, &words);
 	close_ground(&g);
 	if (fflush(stdout) != 0 || ferror(stdout)) {
@@ -532,4 +419,16 @@ cmd_explain(const struct config *config, int argc, char **argv)
 		return EXIT_ERROR;
 	}
 	return code;
+}
+
+int
+cmd_explain(const struct config *config, int argc, char **argv)
+{
+	return run(config, false, argc, argv);
+}
+
+int
+cmd_ask(const struct config *config, int argc, char **argv)
+{
+	return run(config, true, argc, argv);
 }

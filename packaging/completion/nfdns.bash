@@ -21,7 +21,8 @@ _nfdns_options()
 	check*) echo --strict --defaults ;;
 	status*) echo --all --json ;;
 	explain*) echo --uid --gid --from --nameserver --proto \
-	    --reverse --configured --brief --all --json ;;
+	    --reverse --search --configured --brief --all --json ;;
+	ask*) echo --uid --gid --nameserver --reverse --json ;;
 	"table compile") echo --output ;;
 	"table "?*) echo --image --running --json ;;
 	"cache flush") echo --json --tree --all ;;
@@ -60,7 +61,7 @@ _nfdns_values()
 _nfdns()
 {
 	local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}
-	local commands="check pause resume status top explain rules table cache metrics doctor log reload join leave"
+	local commands="check pause resume status top explain ask rules table cache metrics doctor log reload join leave"
 	local command= sub= choices i
 
 	for ((i = 1; i < COMP_CWORD; i++)); do

@@ -74,7 +74,7 @@ ROOMS = {
                 " nfq/thread nfq/ask nfq/upstream",
     # Runs the interception for a question that nobody sends; no queue, no socket.
     "nfq/cli/explain": "resolver/clock resolver/dns resolver/text resolver/image resolver/answer policy/config policy/decide"
-                   " policy/match policy/rule rules nfq/packet nfq/process nfq/ask",
+                   " policy/match policy/rule policy/status rules nfq/packet nfq/process nfq/ask nfq/cache",
     # Nothing of the sources, and of the configuration only its values.
     "nfq/worker": "resolver/clock resolver/dns resolver/image policy/audit policy/status policy/config policy/log"
                   " policy/decide policy/match policy/rule nfq/queue nfq/packet nfq/process nfq/handover"
@@ -92,7 +92,7 @@ ROOMS = {
     # The daemon's page as rows and cells; one file knows of a terminal.
     "nfq/cli/top": "resolver/clock resolver/dns resolver/text policy/decide policy/status",
     "nfq/cli/doctor": "resolver/clock resolver/version resolver/dns resolver/text resolver/image policy/config policy/decide policy/status"
-                  " rules nfq/cli/join",
+                  " rules nfq/cli/join nfq/sockets",
     "nfq/cli": "resolver/clock resolver/fds resolver/idn resolver/dns resolver/text resolver/image resolver/sources resolver/listing"
                " policy/config policy/decide policy/match policy/status policy/log policy/audit rules nfq/process nfq/handover nfq/sockets nfq/cache nfq/ask nfq/cli/explain nfq/cli/top nfq/cli/doctor nfq/cli/logs nfq/supervisor nfq/cli/join",
     "nfq": "resolver/version resolver/text policy/config policy/log nfq/process nfq/tls nfq/supervisor nfq/feed"

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "nfq/cli/doctor/ask.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/fsuid.h>
@@ -11,34 +9,44 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "nfq/sockets/address.h"
 #include "policy/decide.h"
-#include "resolver/clock.h"
 #include "resolver/dns/message.h"
 #include "resolver/dns/name.h"
 #include "resolver/dns/rr.h"
 #include "resolver/dns/wire.h"
 
-#define QUESTION_MAX	64
+#define QUESTION_MAX	(2 + ASK_MESSAGE)
+
+static void
+write_own(const struct ask *ask, struct wire_writer *w)
+{
+	const char *text = ask->canary ? DECIDE_CANARY_NAME : ".";
+	struct dns_name name;
+
+	(void)!name_from_text(&name, text, strlen(text));
+	wire_write_u16(w, 0);
+	wire_write_u16(w, 1);		/* QDCOUNT */
+	wire_write_u16(w, 0);
+	wire_write_u32(w, 0);
+	wire_write_octets(w, name.octets, name.length);
+	wire_write_u16(w, ask->canary ? TYPE_TXT : TYPE_NS);
+	wire_write_u16(w, ask->canary ? CLASS_CH : CLASS_IN);
+}
 
 /* Behind two octets of length, which UDP leaves out; returns octets in all. */
 static size_t
 write_question(const struct ask *ask, uint8_t octets[static QUESTION_MAX])
 {
 	struct wire_writer w = wire_writer_over(octets + 2, QUESTION_MAX - 2);
-	const char *text = ask->canary ? DECIDE_CANARY_NAME : ".";
-	struct dns_name name;
 	size_t length;
 
-	if (name_from_text(&name, text, strlen(text)) < 0)
-		return 0;
 	wire_write_u16(&w, ask->id);
-	wire_write_u16(&w, 0);
-	wire_write_u16(&w, 1);		/* QDCOUNT */
-	wire_write_u16(&w, 0);
-	wire_write_u32(&w, 0);
-	wire_write_octets(&w, name.octets, name.length);
-	wire_write_u16(&w, ask->canary ? TYPE_TXT : TYPE_NS);
-	wire_write_u16(&w, ask->canary ? CLASS_CH : CLASS_IN);
+	if (ask->message != NULL)
+		wire_write_octets(&w, ask->message + 2,
+		    ask->message_length - 2);
+	else
+		write_own(ask, &w);
 	length = wire_written(&w);
 	octets[0] = (uint8_t)(length >> 8);
 	octets[1] = (uint8_t)length;
@@ -50,6 +58,7 @@ end(struct ask *ask, enum ask_result result, int error)
 {
 	ask->result = result;
 	ask->error = error;
+	ask->spent_us = (monotime_now().ns - ask->begun.ns) / 1000;
 	ask->done = true;
 	if (ask->fd >= 0)
 		(void)close(ask->fd);
@@ -99,21 +108,6 @@ send_question(struct ask *ask)
 	ask->sent = true;
 }
 
-static int
-connect_to(int fd, const struct resolv_server *server, uint16_t port)
-{
-	struct sockaddr_in v4 = { .sin_family = AF_INET,
-	    .sin_port = htons(port) };
-	struct sockaddr_in6 v6 = { .sin6_family = AF_INET6,
-	    .sin6_port = htons(port), .sin6_scope_id = server->scope_id };
-
-	memcpy(&v4.sin_addr, server->address, 4);
-	memcpy(&v6.sin6_addr, server->address, 16);
-	return server->family == AF_INET ?
-	    connect(fd, (const void *)&v4, sizeof(v4)) :
-	    connect(fd, (const void *)&v6, sizeof(v6));
-}
-
 /* As that user, whom rules see: root may. */
 static int
 open_socket(const struct ask *ask)
@@ -122,7 +116,7 @@ open_socket(const struct ask *ask)
 	int fd;
 
 	if (other) {
-		(void)setfsgid((gid_t)ask->uid);
+		(void)setfsgid(ask->gid);
 		(void)setfsuid(ask->uid);
 	}
 	fd = socket(ask->server.family, (ask->tcp ? SOCK_STREAM :
@@ -138,15 +132,11 @@ open_socket(const struct ask *ask)
 static int
 bind_port(struct ask *ask)
 {
-	union {
-		struct sockaddr any;
-		struct sockaddr_in v4;
-		struct sockaddr_in6 v6;
-	} own = { .v6 = { .sin6_port = 0 } };
-	socklen_t size = ask->server.family == AF_INET ? sizeof(own.v4) :
-	    sizeof(own.v6);
+	static const uint8_t any[16];
+	union sockets_address own;
+	socklen_t size = sockets_address_make(&own, ask->server.family, any, 0,
+	    0);
 
-	own.any.sa_family = (sa_family_t)ask->server.family;
 	if (bind(ask->fd, &own.any, size) < 0 ||
 	    getsockname(ask->fd, &own.any, &size) < 0)
 		return -errno;
@@ -179,10 +169,14 @@ ask_open(struct ask *asks, size_t count)
 static void
 begin(struct ask *ask)
 {
+	union sockets_address to;
+	const socklen_t size = sockets_address_make(&to, ask->server.family,
+	    ask->server.address, ask->port, ask->server.scope_id);
+
 	if (ask->done)
 		return;
-	if (connect_to(ask->fd, &ask->server, ask->port) < 0 &&
-	    errno != EINPROGRESS)
+	ask->begun = monotime_now();
+	if (connect(ask->fd, &to.any, size) < 0 && errno != EINPROGRESS)
 		end_with_errno(ask, errno);
 	else if (!ask->tcp)
 		send_question(ask);
@@ -208,27 +202,41 @@ take_message(struct ask *ask, const uint8_t *octets, size_t length)
 	return true;
 }
 
+/* Of what came over TCP: the header says all, unless the message is wanted. */
+static bool
+is_whole(const struct ask *ask, const uint8_t *input)
+{
+	return ask->length >= 2 + 12 && (ask->answer == NULL ||
+	    ask->length - 2 >= wire_load_u16(input));
+}
+
 static void
 receive(struct ask *ask)
 {
-	const ssize_t n = recv(ask->fd, ask->input + ask->length,
-	    sizeof(ask->input) - ask->length, MSG_DONTWAIT);
+	uint8_t *input = ask->answer != NULL ? ask->answer : ask->input;
+	const size_t room = ask->answer != NULL ? ASK_ANSWER :
+	    sizeof(ask->input);
+	const ssize_t n = recv(ask->fd, input + ask->length,
+	    room - ask->length, MSG_DONTWAIT);
 
 	if (n < 0) {
 		if (errno != EAGAIN && errno != EINTR)
 			end_with_errno(ask, errno);
 		return;
 	}
+	ask->answer_length = (size_t)n;
 	if (!ask->tcp) {
-		(void)take_message(ask, ask->input, (size_t)n);
+		(void)take_message(ask, input, (size_t)n);
 		return;
 	}
 	ask->length += (size_t)n;
-	/* The header says all; what follows it need not fit. */
-	if (ask->length >= 2 + 12 &&
-	    take_message(ask, ask->input + 2, ask->length - 2))
+	ask->answer_length = ask->length - (ask->length < 2 ? 0 : 2);
+	if (is_whole(ask, input) &&
+	    take_message(ask, input + 2, ask->answer_length)) {
+		memmove(input, input + 2, ask->answer_length);
 		return;
-	if (n == 0 || ask->length == sizeof(ask->input))
+	}
+	if (n == 0 || ask->length == room)
 		end(ask, ASK_REFUSED, ECONNRESET);
 }
 
@@ -297,4 +305,24 @@ ask_all(struct ask *asks, size_t count, int timeout_ms)
 	for (size_t i = 0; i < count; i++)
 		if (!asks[i].done)
 			end(&asks[i], ASK_SILENT, 0);
+}
+
+const char *
+ask_result_text(const struct ask *ask)
+{
+	switch (ask->result) {
+	case ASK_SILENT:
+		return "does not answer in time";
+	case ASK_REFUSED:
+		return ask->tcp ? "refuses or ends the connection" :
+		    "has nobody who listens at its port";
+	case ASK_BLOCKED:
+		return "cannot be asked: a chain drops the question";
+	case ASK_NO_ROUTE:
+		return "cannot be reached: there is no route to it";
+	case ASK_FAILED:
+		return strerror(ask->error);
+	default:
+		return "answers";
+	}
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Questions that the doctor sends to nameservers, all at once: whether they
- * answer at all, and whether nfdnsd answers in their place (the canary).
+ * Questions to nameservers, all at once: whether they answer at all, whether nfdnsd
+ * answers in their place (the canary), and what the answer to a message is.
  *
- * Root asks as another user: rules see what they see of other programs.
+ * Root may ask as another user: rules see what they see of other programs.
  */
 #ifndef NFDNS_NFQ_CLI_DOCTOR_ASK_H
 #define NFDNS_NFQ_CLI_DOCTOR_ASK_H
@@ -14,6 +14,7 @@
 #include <sys/types.h>
 
 #include "policy/config/resolv_conf.h"
+#include "resolver/clock.h"
 
 enum ask_result {
 	ASK_SILENT,			/* nothing came in time */
@@ -34,8 +35,18 @@ struct ask {
 	 * the root, without recursion: every nameserver has some answer to it.
 	 */
 	bool canary;
+	/*
+	 * Or this message, which gets an id; its answer goes to ASK_ANSWER octets at
+	 * "answer".  NULL: neither.  Both are the caller's.
+	 */
+	const uint8_t *message;
+	size_t message_length;		/* ASK_MESSAGE at most */
+	uint8_t *answer;
+	size_t answer_length;		/* once it was answered */
+	int64_t spent_us;		/* until it ended */
 	uint32_t mark;			/* of the socket; 0: none */
-	uid_t uid;			/* of the socket, if root asks */
+	uid_t uid;			/* of the socket, if root asks; and ... */
+	gid_t gid;
 	enum ask_result result;
 	int error;			/* errno of ASK_FAILED */
 	uint8_t rcode;			/* of what answered */
@@ -43,12 +54,15 @@ struct ask {
 	/* The rest is ask_all()'s. */
 	int fd;
 	uint16_t id;
-	size_t length;			/* octets of input */
+	monotime_t begun;
+	size_t length;			/* octets of input, or at "answer" */
 	uint8_t input[512 + 2];
 	bool sent, done;
 };
 
 #define ASKS_MAX	256		/* at once */
+#define ASK_MESSAGE	512
+#define ASK_ANSWER	(2 + 65535)
 
 /* Opens the sockets, so that their ports are known. */
 void ask_open(struct ask *asks, size_t count);
@@ -58,5 +72,8 @@ void ask_open(struct ask *asks, size_t count);
  * sockets.
  */
 void ask_all(struct ask *asks, size_t count, int timeout_ms);
+
+/* What came of it, behind the nameserver's address. */
+const char *ask_result_text(const struct ask *ask);
 
 #endif

@@ -34,7 +34,7 @@ add(struct servers *servers, const struct resolv_server *server, bool canary,
 {
 	servers->asks[servers->count++] = (struct ask){ .server = *server,
 	    .port = DNS_PORT, .canary = canary, .tcp = tcp, .mark = mark,
-	    .uid = SOMEBODY, .fd = -1 };
+	    .uid = SOMEBODY, .gid = SOMEBODY, .fd = -1 };
 }
 
 static bool
@@ -86,6 +86,7 @@ add_server(struct servers *servers, const struct resolv_server *server,
 	/* As nfdnsd asks for the program, whose connection it has. */
 	add(servers, server, false, true, ruleset_relay_mark(config));
 	servers->asks[servers->count - 1].uid = config->uid;
+	servers->asks[servers->count - 1].gid = config->gid;
 }
 
 static void
@@ -98,7 +99,7 @@ add_upstream(struct servers *servers, const struct config *config,
 	servers->upstream[servers->all++ - servers->count] = number;
 	*ask = (struct ask){ .server = { .family = (int)up->family,
 		.scope_id = up->scope }, .port = (uint16_t)up->port,
-		.tcp = tcp, .fd = -1, .uid = config->uid,
+		.tcp = tcp, .fd = -1, .uid = config->uid, .gid = config->gid,
 		.mark = geteuid() == 0 ? ruleset_relay_mark(config) : 0 };
 	memcpy(ask->server.address, up->address, sizeof(up->address));
 }
@@ -150,26 +151,6 @@ servers_ask(struct servers *servers)
 	ask_all(servers->asks, servers->all, WAIT_MS);
 }
 
-static const char *
-result_text(const struct ask *ask)
-{
-	switch (ask->result) {
-	case ASK_SILENT:
-		return "does not answer within two seconds";
-	case ASK_REFUSED:
-		return ask->tcp ? "refuses or ends the connection" :
-		    "has nobody who listens at its port";
-	case ASK_BLOCKED:
-		return "cannot be asked: a chain drops the question";
-	case ASK_NO_ROUTE:
-		return "cannot be reached: there is no route to it";
-	case ASK_FAILED:
-		return strerror(ask->error);
-	default:
-		return "answers";
-	}
-}
-
 /* A nameserver that does not answer over UDP. */
 static void
 tell_dead(struct findings *findings, const struct ask *ask,
@@ -180,7 +161,7 @@ tell_dead(struct findings *findings, const struct ask *ask,
 
 	if (findings_have_obstacle(findings)) {
 		findings_add(findings, FINDING_BAD, "nameserver", OBSTACLE,
-		    "nameserver %s %s", address, result_text(ask));
+		    "nameserver %s %s", address, ask_result_text(ask));
 		return;
 	}
 	findings_add(findings, FINDING_BAD, "nameserver", stub ?
@@ -188,7 +169,7 @@ tell_dead(struct findings *findings, const struct ask *ask,
 	    RESOLV_CONF_PATH "." :
 	    "Start it, or name another in " RESOLV_CONF_PATH " (nameserver "
 	    "ADDRESS): programs wait for it with each name that is not the "
-	    "mesh's.", "nameserver %s %s", address, result_text(ask));
+	    "mesh's.", "nameserver %s %s", address, ask_result_text(ask));
 	if (stub && access("/run/systemd/system", F_OK) == 0)
 		findings_paste(findings, "systemctl start systemd-resolved");
 }
@@ -207,7 +188,7 @@ check_nameserver(struct findings *findings, const struct ask *udp,
 		    "truncated answer.", "nameserver %s answers over UDP; over "
 		    "TCP it %s", address, tcp->result == ASK_ANSWERED ?
 		    "cannot be reached (nfdnsd says SERVFAIL)" :
-		    result_text(tcp));
+		    ask_result_text(tcp));
 	else
 		findings_add(findings, FINDING_OK, "nameserver", NULL,
 		    "nameserver %s answers over UDP and TCP", address);
@@ -330,7 +311,7 @@ servers_check_upstreams(struct findings *findings,
 			    "upstream %.120s %s%s", forward_upstream_text(
 			    &f->upstream[i], text), answers ?
 			    "answers over UDP; over TCP it " : "",
-			    result_text(failed));
+			    ask_result_text(failed));
 	}
 	for (uint32_t i = 0; i < f->domains; i++)
 		check_domain(findings, servers, f, &f->domain[i]);

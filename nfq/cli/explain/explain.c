@@ -126,8 +126,6 @@ intercept_question(struct explanation *e)
 	const struct settings *settings = e->source->settings;
 	const struct answer_source source = answer_source(e->source->table,
 	    &settings->answers);
-	const size_t length = write_message(q, e->message,
-	    sizeof(e->message));
 	const struct policy_source policy = { .rules = e->source->policy };
 	struct interception *in = &e->in;
 	struct reply_room room = { e->reply, sizeof(e->reply), true };
@@ -144,10 +142,10 @@ intercept_question(struct explanation *e)
 	in->unanswerable = q->foreign;
 	in->unowned = false;
 	if (q->stream)
-		intercept_message(in, e->message, length);
+		intercept_message(in, e->message, e->message_length);
 	else {
-		whole = write_packet(q, e->message, length, e->packet,
-		    sizeof(e->packet));
+		whole = write_packet(q, e->message, e->message_length,
+		    e->packet, sizeof(e->packet));
 		intercept_parse(in, e->packet, whole, whole);
 		room = reply_room_of_packet(e->reply);
 	}
@@ -209,6 +207,13 @@ explain_rule(const struct explanation *e, unsigned int number,
 }
 
 bool
+explain_message(const struct explanation *e, struct message *message)
+{
+	return e->queued && e->in.answer_length > 0 &&
+	    message_read(message, e->in.answer, e->in.answer_length);
+}
+
+bool
 explain_is_forwarded(const struct explanation *e)
 {
 	return e->in.decision.verdict == VERDICT_FORWARD;
@@ -244,6 +249,8 @@ explain(struct explanation *e, const struct explain_source *source,
 	e->source = source;
 	e->question = question;
 	e->domain = NULL;
+	e->message_length = write_message(question, e->message,
+	    sizeof(e->message));
 	walk(e);
 	if (!e->queued)
 		return;

@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "nfq/ask/message.h"
 #include "nfq/packet/intercept.h"
 #include "policy/config/settings.h"
 #include "policy/match/rules.h"
@@ -65,7 +66,8 @@ struct explanation {
 	bool rewritten;
 	struct entry entry;
 	struct dns_name found;
-	uint8_t message[512], packet[1024];
+	uint8_t message[512], packet[1024];	/* the question */
+	size_t message_length;
 	uint8_t reply[INTERCEPT_STREAM_MAX];
 };
 
@@ -101,6 +103,9 @@ enum explain_part explain_rule(const struct explanation *e,
  * that this is answered from; NULL: there is none.
  */
 const struct dns_name *explain_judged(const struct explanation *e);
+
+/* A view of the answer.  False: nfdnsd gives none. */
+bool explain_message(const struct explanation *e, struct message *message);
 
 /* Whether forwarding answers it, or keeps an answer for it. */
 bool explain_is_forwarded(const struct explanation *e);

@@ -11,7 +11,6 @@
 #include "resolver/dns/rr.h"
 #include "resolver/text/json_write.h"
 
-
 /* null: not known. */
 static void
 write_id(struct json_write *w, const char *key, uint32_t id)
@@ -87,7 +86,7 @@ static void
 write_forwarding(struct json_write *w, const struct explanation *e)
 {
 	const struct forward_settings *f = &e->source->settings->forward;
-	char name[NAME_TEXT_SIZE], text[WORDS_UPSTREAM];
+	char name[NAME_TEXT_SIZE], text[FORWARD_UPSTREAM_TEXT];
 
 	if (e->domain == NULL) {
 		json_write_text(w, "forwarding", NULL);
@@ -98,7 +97,7 @@ write_forwarding(struct json_write *w, const struct explanation *e)
 	json_write_bool(w, "asked", explain_is_forwarded(e));
 	json_write_open(w, "upstreams", '[');
 	for (uint32_t i = 0; i < e->domain->upstreams; i++)
-		json_write_text(w, NULL, words_upstream(
+		json_write_text(w, NULL, forward_upstream_text(
 		    &f->upstream[e->domain->upstream[i]], text));
 	json_write_close(w, ']');
 	json_write_close(w, '}');
@@ -147,28 +146,49 @@ write_error(struct json_write *w, const struct message *m)
 	json_write_close(w, '}');
 }
 
+/* The members of the open object. */
+static void
+write_message(struct json_write *w, const struct message *m)
+{
+	char rcode[RR_TEXT_SIZE];
+
+	json_write_text(w, "rcode", rcode_text(m->rcode, rcode));
+	json_write_bool(w, "truncated", (m->flags & DNS_FLAG_TC) != 0);
+	json_write_number(w, "octets", m->length);
+	write_error(w, m);
+	write_records(w, "answer", m, ANSWERS);
+	write_records(w, "authority", m, AUTHORITY);
+	write_records(w, "additional", m, ADDITIONAL);
+	/* The whole of it: what a client would get. */
+	json_write_hex(w, "message", m->octets, m->length);
+	json_write_close(w, '}');
+}
+
 static void
 write_answer(struct json_write *w, const struct explanation *e)
 {
-	char rcode[RR_TEXT_SIZE];
 	struct message m;
 
-	if (e->in.answer_length == 0 ||
-	    !message_read(&m, e->in.answer, e->in.answer_length)) {
+	if (!explain_message(e, &m)) {
 		json_write_text(w, "answer", NULL);
 		return;
 	}
 	json_write_open(w, "answer", '{');
-	json_write_text(w, "rcode", rcode_text(m.rcode, rcode));
-	json_write_bool(w, "truncated", e->in.summary.truncated);
-	json_write_number(w, "octets", e->in.answer_length);
-	write_error(w, &m);
-	write_records(w, "answer", &m, ANSWERS);
-	write_records(w, "authority", &m, AUTHORITY);
-	write_records(w, "additional", &m, ADDITIONAL);
-	/* The whole of it: what a client would get. */
-	json_write_hex(w, "message", e->in.answer, e->in.answer_length);
-	json_write_close(w, '}');
+	write_message(w, &m);
+}
+
+static void
+write_came(struct json_write *w, const struct explanation *e,
+    const struct explain_came *came)
+{
+	json_write_bool(w, "agrees", explain_agrees(e, came));
+	json_write_open(w, "came", '{');
+	json_write_number(w, "microseconds", (uint64_t)came->spent_us);
+	json_write_text(w, "error", came->why);
+	if (came->message != NULL)
+		write_message(w, came->message);
+	else
+		json_write_close(w, '}');
 }
 
 int
@@ -193,6 +213,8 @@ explain_print_json(const struct explanation *e,
 		    decide_reason_text(e->in.decision.reason));
 		write_answer(&w, e);
 	}
+	if (view->came != NULL)
+		write_came(&w, e, view->came);
 	json_write_close(&w, '}');
 	return json_write_end(&w);
 }

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <xxhash.h>
+
 #include "resolver/dns/rdata.h"
 #include "resolver/dns/rr.h"
 
@@ -86,6 +88,57 @@ message_error_name(int code)
 
 	return code < 0 || (size_t)code >= sizeof(names) / sizeof(names[0]) ?
 	    NULL : names[code];
+}
+
+void
+message_print_answers(const struct message *m, FILE *out)
+{
+	const char *between = "";
+	size_t at = m->end[QUESTIONS];
+
+	for (unsigned int i = 0; i < m->count[ANSWERS]; i++) {
+		struct message_record record;
+		char type[RR_TEXT_SIZE], *data;
+
+		message_record(m, &at, &record);
+		data = message_data_text(m, &record);
+		fprintf(out, "%s%s %s", between,
+		    rr_type_text(record.type, type), data != NULL ? data : "?");
+		free(data);
+		between = ", ";
+	}
+	if ((m->flags & DNS_FLAG_TC) != 0)
+		fprintf(out, "%scut", between);
+}
+
+/* A sum over the records of the answer section. */
+static uint64_t
+sum_answers(const struct message *m)
+{
+	size_t at = m->end[QUESTIONS];
+	uint64_t sum = 0;
+
+	for (unsigned int i = 0; i < m->count[ANSWERS]; i++) {
+		struct message_record record;
+		char *data;
+
+		message_record(m, &at, &record);
+		data = message_data_text(m, &record);
+		if (data != NULL)
+			sum += XXH3_64bits_withSeed(data, strlen(data),
+			    record.type);
+		free(data);
+	}
+	return sum;
+}
+
+bool
+message_is_same(const struct message *a, const struct message *b)
+{
+	return a->rcode == b->rcode &&
+	    ((a->flags ^ b->flags) & DNS_FLAG_TC) == 0 &&
+	    a->count[ANSWERS] == b->count[ANSWERS] &&
+	    sum_answers(a) == sum_answers(b);
 }
 
 static void

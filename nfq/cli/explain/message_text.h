@@ -3,6 +3,7 @@
 #ifndef NFDNS_NFQ_CLI_EXPLAIN_MESSAGE_TEXT_H
 #define NFDNS_NFQ_CLI_EXPLAIN_MESSAGE_TEXT_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "nfq/ask/message.h"
@@ -29,6 +30,15 @@ const char *message_error_name(int code);
 /* A record as an object, an element of the open array. */
 void message_write_record(struct json_write *w, const char *owner,
     uint32_t ttl, const char *type, const char *data);
+
+/* The answer section on one line: "A 10.0.0.1, A 10.0.0.2, cut". */
+void message_print_answers(const struct message *message, FILE *out);
+
+/*
+ * Whether both say the same: the response code, whether they are cut, and the answer
+ * section's records, in any order and whatever their TTLs.
+ */
+bool message_is_same(const struct message *a, const struct message *b);
 
 /* Prints the whole message as dig(1) does, without the lines about the server. */
 void message_print(const struct message *message, FILE *out);

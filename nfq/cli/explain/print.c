@@ -9,6 +9,8 @@
 #include "nfq/cli/explain/message_text.h"
 #include "nfq/cli/explain/print_policy.h"
 #include "nfq/cli/explain/words.h"
+#include "policy/status/facts.h"
+#include "policy/status/feed_status.h"
 #include "resolver/dns/rr.h"
 
 /* Text that a function writes to a stream; the caller frees it. */
@@ -160,9 +162,59 @@ print_table(const struct explanation *e, FILE *out)
 		    entry->unknown == ZONE_NXDOMAIN ? "nxdomain" : "pass");
 }
 
+/* ", up for 3 min, 1.2 ms", if the running daemon says so. */
+static void
+state_of(const struct explain_live *live, const char *upstream,
+    char text[static LINES_TEXT])
+{
+	const struct status_forwarding *f = live->forwarding;
+	char span[FEED_SPAN_TEXT];
+
+	text[0] = '\0';
+	for (uint32_t i = 0; f != NULL && i < f->upstreams; i++) {
+		const struct status_upstream *up = &f->upstream[i];
+
+		if (strcmp(up->text, upstream) == 0)
+			(void)snprintf(text, LINES_TEXT, ", %s for %s, %.1f ms",
+			    forward_status_state(up->state), feed_status_span(
+			    (int64_t)status_age(up->since, live->time), span),
+			    up->srtt_us / 1000.0);
+	}
+}
+
+static void
+print_kept(const struct explanation *e, const struct explain_live *live,
+    FILE *out)
+{
+	static const char *const kinds[CACHE_KINDS] = {
+		[CACHE_POSITIVE] = "records", [CACHE_NODATA] = "NODATA",
+		[CACHE_NXDOMAIN] = "NXDOMAIN", [CACHE_FAILURE] = "a failure",
+	};
+	struct dns_name name = e->in.question.name;
+	const struct cache_key key = { .name = &name,
+		.type = e->in.question.type };
+	static uint8_t octets[CACHE_MESSAGE_MAX];
+	struct cache_entry entry;
+	long long left;
+
+	if (live->cache == NULL)
+		return;
+	name_lower(&name);
+	if (!cache_find(live->cache, live->now, &key, UINT32_MAX, &entry,
+	    octets)) {
+		lines_print(out, "", "the cache keeps no answer");
+		return;
+	}
+	left = monotime_ms_since(entry.expires, live->now) / 1000;
+	lines_print(out, "", left < 0 ? "the cache keeps %s, which ended %lld s "
+	    "ago" : "the cache keeps %s for %lld s more", kinds[entry.kind],
+	    left < 0 ? -left : left);
+}
+
 /* A name of the domain that the table answers is not asked of its upstreams. */
 static void
-print_forwarding(const struct explanation *e, FILE *out)
+print_forwarding(const struct explanation *e, const struct explain_live *live,
+    FILE *out)
 {
 	const struct forward_settings *f = &e->source->settings->forward;
 	char name[NAME_TEXT_SIZE];
@@ -172,14 +224,18 @@ print_forwarding(const struct explanation *e, FILE *out)
 	lines_print(out, "Forwarding", "in the domain %s, %s",
 	    name_to_text(e->domain->name, name), explain_is_forwarded(e) ?
 	    "whose upstreams are asked" : "which is not asked");
-	for (uint32_t i = 0; explain_is_forwarded(e) &&
-	    i < e->domain->upstreams; i++) {
-		char text[WORDS_UPSTREAM];
+	if (!explain_is_forwarded(e))
+		return;
+	for (uint32_t i = 0; i < e->domain->upstreams; i++) {
+		char text[FORWARD_UPSTREAM_TEXT], state[LINES_TEXT];
 
-		lines_print(out, "", "%s", words_upstream(
-		    &f->upstream[e->domain->upstream[i]], text));
+		(void)forward_upstream_text(&f->upstream[e->domain->upstream[i]],
+		    text);
+		state_of(live, text, state);
+		lines_print(out, "", "%s%s", text, state);
 	}
-	if (explain_is_forwarded(e) && e->source->policy != NULL)
+	print_kept(e, live, out);
+	if (e->source->policy != NULL)
 		lines_print(out, "", "rules judge the names of the answer's "
 		    "CNAMEs, too, when it comes");
 }
@@ -190,8 +246,7 @@ print_answer(const struct explanation *e, FILE *out)
 	const uint32_t limit = e->source->settings->answers.udp_size;
 	struct message message;
 
-	if (e->in.answer_length == 0 ||
-	    !message_read(&message, e->in.answer, e->in.answer_length))
+	if (!explain_message(e, &message))
 		return;
 	if (e->question->stream)
 		lines_print(out, "Answer", "%zu octets", e->in.answer_length);
@@ -238,37 +293,11 @@ explain_print(const struct explanation *e, const struct explain_view *view,
 	}
 	explain_print_policy(e, view->all, out);
 	print_table(e, out);
-	print_forwarding(e, out);
+	print_forwarding(e, &view->live, out);
 	print_decision(e, out);
 	if (e->in.decision.verdict == VERDICT_PASS)
 		lines_print(out, "Answer", "the one of %s", nameserver);
 	print_answer(e, out);
-}
-
-static void
-print_records(const struct explanation *e, FILE *out)
-{
-	struct message message;
-	const char *between = ": ";
-	size_t at;
-
-	if (e->in.answer_length == 0 ||
-	    !message_read(&message, e->in.answer, e->in.answer_length))
-		return;
-	at = message.end[QUESTIONS];
-	for (unsigned int i = 0; i < message.count[ANSWERS]; i++) {
-		struct message_record record;
-		char type[RR_TEXT_SIZE], *data;
-
-		message_record(&message, &at, &record);
-		data = message_data_text(&message, &record);
-		fprintf(out, "%s%s %s", between,
-		    rr_type_text(record.type, type), data != NULL ? data : "?");
-		free(data);
-		between = ", ";
-	}
-	if (e->in.summary.truncated)
-		fputs(", cut", out);
 }
 
 static void
@@ -287,6 +316,7 @@ void
 explain_print_brief(const struct explanation *e, FILE *out)
 {
 	char name[NAME_TEXT_SIZE];
+	struct message message;
 
 	if (e->queued) {
 		fprintf(out, "%s (%s)",
@@ -296,7 +326,11 @@ explain_print_brief(const struct explanation *e, FILE *out)
 		if (explain_judged(e) != NULL)
 			fprintf(out, " for %s", name_to_text(
 			    explain_judged(e)->octets, name));
-		print_records(e, out);
+		if (explain_message(e, &message)) {
+			fputs(message.count[ANSWERS] > 0 ||
+			    e->in.summary.truncated ? ": " : "", out);
+			message_print_answers(&message, out);
+		}
 		if (e->source->policy != NULL)
 			print_by(e, e->in.found.observed, ", observed", out);
 	} else if (e->rule != NULL) {
@@ -305,4 +339,38 @@ explain_print_brief(const struct explanation *e, FILE *out)
 		fputs("pass (not queued: capture.nameservers)", out);
 	}
 	fputc('\n', out);
+}
+
+bool
+explain_agrees(const struct explanation *e, const struct explain_came *came)
+{
+	struct message expected;
+
+	if (e->queued && e->in.decision.verdict == VERDICT_DROP)
+		return came->message == NULL;
+	return came->message != NULL && (!explain_message(e, &expected) ||
+	    message_is_same(&expected, came->message));
+}
+
+bool
+explain_print_beside(const struct explanation *e,
+    const struct explain_came *came, FILE *out)
+{
+	const bool agrees = explain_agrees(e, came);
+	char rcode[RR_TEXT_SIZE];
+
+	fprintf(out, "%s  explain  ", e->question->stream ? "TCP" : "UDP");
+	explain_print_brief(e, out);
+	fputs("     came     ", out);
+	if (came->message == NULL) {
+		fprintf(out, "nothing: %s", came->why);
+	} else {
+		fprintf(out, "%s%s", rcode_text(came->message->rcode, rcode),
+		    came->message->count[ANSWERS] > 0 ? ": " : "");
+		message_print_answers(came->message, out);
+		fprintf(out, ", after %.1f ms", (double)came->spent_us / 1000.0);
+	}
+	fputs(agrees ? "\n" : came->message == NULL ? ": see nfdns doctor\n" :
+	    ": NOT the same: see nfdns doctor\n", out);
+	return agrees;
 }

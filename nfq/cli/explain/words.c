@@ -13,7 +13,6 @@
 #include "resolver/dns/rr.h"
 #include "resolver/dns/wire.h"
 
-
 static const char *const reasons[REASONS] = {
 	[REASON_NOT_MESH] = "no table has the name",
 	[REASON_MALFORMED] = "the packet does not parse",
@@ -99,25 +98,6 @@ words_asker(const struct explain_question *question,
 
 	(void)put_id(buf + n, WORDS_ASKER - n, ", group", question->gid,
 	    group != NULL ? group->gr_name : NULL);
-	return buf;
-}
-
-const char *
-words_upstream(const struct forward_upstream *upstream,
-    char buf[static WORDS_UPSTREAM])
-{
-	static const char *const transports[FORWARD_TRANSPORTS] = {
-		[FORWARD_AUTO] = "", [FORWARD_UDP] = " over UDP only",
-		[FORWARD_TCP] = " over TCP", [FORWARD_TLS] = " over TLS",
-	};
-	char address[INET6_ADDRSTRLEN], port[16] = "";
-
-	(void)inet_ntop((int)upstream->family, upstream->address, address,
-	    sizeof(address));
-	if (upstream->port != (upstream->transport == FORWARD_TLS ? 853 : 53))
-		(void)snprintf(port, sizeof(port), " port %u", upstream->port);
-	(void)snprintf(buf, WORDS_UPSTREAM, "%s%s%s", address, port,
-	    transports[upstream->transport]);
 	return buf;
 }
 

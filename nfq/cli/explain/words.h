@@ -3,18 +3,12 @@
 #ifndef NFDNS_NFQ_CLI_EXPLAIN_WORDS_H
 #define NFDNS_NFQ_CLI_EXPLAIN_WORDS_H
 
-
 #include "nfq/cli/explain/explain.h"
 
 /* "user 33 (www-data), group 33"; lives as long as buf. */
 #define WORDS_ASKER	192
 const char *words_asker(const struct explain_question *question,
     char buf[static WORDS_ASKER]);
-
-/* "10.1.1.53", "10.1.1.53 port 5353". */
-#define WORDS_UPSTREAM	128
-const char *words_upstream(const struct forward_upstream *upstream,
-    char buf[static WORDS_UPSTREAM]);
 
 /* How a name was found, behind the name: "is in the table". */
 const char *words_found(enum entry_kind kind);
