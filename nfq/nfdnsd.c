@@ -44,21 +44,15 @@ run(const char *path, bool test)
 {
 	struct diag diag = DIAG_INIT;
 	struct config *config;
-	int error = config_load(&config, path, &diag);
+	int error;
 
 	if (test)
-		diag_print(&diag, "nfdnsd", stderr);
-	else
-		diag_log(&diag);
+		return check_file(path, "nfdnsd");
+	error = config_load(&config, path, &diag);
+	diag_log(&diag);
 	diag_free(&diag);
 	if (error < 0)
 		return EXIT_INVALID;
-	if (test) {
-		int code = check_everything(config, false, "nfdnsd");
-
-		config_free(config);
-		return code;
-	}
 	log_set_level(config->log_level);
 	return supervisor_run(config);
 }

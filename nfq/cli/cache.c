@@ -36,7 +36,10 @@ const char cache_usage[] =
     "\n"
     "  --tree   also those for all names below NAME\n"
     "  --all    all that is kept\n"
-    "  --json   print JSON, one object a line\n";
+    "  --json   print JSON, one object a line\n"
+    "\n"
+    "  nfdns cache get www.corp.example AAAA\n"
+    "  nfdns cache flush --tree corp.example\n";
 
 static const char *const kinds[CACHE_KINDS] = {
 	[CACHE_POSITIVE] = "records",

@@ -40,9 +40,7 @@ static const struct command {
 	unsigned int tables;
 	const struct command_option *options;	/* NULL: --help and -c only */
 } commands[] = {
-	{ "check", NULL, cmd_check, NEED_CONFIG, 0, NULL },
-	{ "check", "--strict", cmd_check_strict, NEED_CONFIG, 0, NULL },
-	{ "check", "--defaults", cmd_check_defaults, 0, 0, NULL },
+	{ "check", NULL, cmd_check, ARGUMENTS, 0, check_options },
 	{ "status", NULL, cmd_status,
 	  NEED_DAEMON | ARGUMENTS, 0, status_options },
 	{ "explain", NULL, cmd_explain,
@@ -55,7 +53,7 @@ static const struct command {
 	{ "rules", NULL, cmd_rules_print, NEED_CONFIG, 0, NULL },
 	{ "rules", "print", cmd_rules_print, NEED_CONFIG, 0, NULL },
 	{ "rules", "verify", cmd_rules_verify,
-	  NEED_CONFIG | NEED_ROOT, 0, NULL },
+	  NEED_CONFIG | NEED_ROOT | ARGUMENTS, 0, rules_options },
 	{ "rules", "absent", cmd_rules_absent, NEED_ROOT, 0, NULL },
 	{ "rules", "sweep", cmd_rules_sweep, NEED_ROOT, 0, NULL },
 	{ "table", NULL, cmd_table, 0, 0, NULL },
@@ -79,9 +77,7 @@ static const struct command {
 	{ "log", NULL, cmd_log, ARGUMENTS, 0, log_options },
 	{ "log", "verify", cmd_log_verify, ARGUMENTS, 0, NULL },
 	{ "reload", NULL, cmd_reload,
-	  NEED_CONFIG | NEED_DAEMON | NEED_ROOT, 0, NULL },
-	{ "reload", "--force", cmd_reload_forced,
-	  NEED_CONFIG | NEED_DAEMON | NEED_ROOT, 0, NULL },
+	  NEED_DAEMON | NEED_ROOT | ARGUMENTS, 0, reload_options },
 	{ "pause", NULL, cmd_pause, NEED_DAEMON | NEED_ROOT | ARGUMENTS, 0, NULL },
 	{ "resume", NULL, cmd_resume, NEED_DAEMON | NEED_ROOT, 0, NULL },
 	{ "join", NULL, cmd_join,
@@ -347,35 +343,17 @@ run_without(const struct command *command, const char *path, int argc,
 	return code;
 }
 
-/* Makes the daemon read the invalid file, so that it reports it, too. */
-static void
-tell_daemon(const char *path)
-{
-	char *run_dir = config_peek_run_dir(path);
-
-	if (run_dir != NULL)
-		cmd_reload_refused(run_dir);
-	free(run_dir);
-}
-
 static int
 run_with(const struct command *command, const char *path, int argc, char **argv)
 {
-	/* The daemon reads the same file then, and reports its warnings. */
-	const bool reload = command->run == cmd_reload ||
-	    command->run == cmd_reload_forced;
 	struct diag diag = DIAG_INIT;
 	struct config *config;
 	int error = config_load(&config, path, &diag), code;
 
-	if (error < 0 || !reload)
-		diag_print(&diag, "nfdns", stderr);
+	diag_print(&diag, "nfdns", stderr);
 	diag_free(&diag);
-	if (error < 0) {
-		if (reload)
-			tell_daemon(path);
+	if (error < 0)
 		return EXIT_INVALID;
-	}
 	code = command->run(config, argc, argv);
 	config_free(config);
 	return code;

@@ -18,7 +18,8 @@
 extern const struct command_option explain_options[], ask_options[], log_options[],
     doctor_options[], join_options[], leave_options[], cache_options[],
     cache_flush_options[], table_compile_options[], table_side_options[],
-    top_options[], status_options[];
+    top_options[], status_options[], check_options[], reload_options[],
+    rules_options[];
 
 /*
  * Every cmd_ function returns the exit code (nfq/process/exit_code.h); argv[0]
@@ -27,8 +28,6 @@ extern const struct command_option explain_options[], ask_options[], log_options
  */
 extern const char check_usage[];
 int cmd_check(const struct config *config, int argc, char **argv);
-int cmd_check_strict(const struct config *config, int argc, char **argv);
-int cmd_check_defaults(const struct config *config, int argc, char **argv);
 
 extern const char status_usage[];
 int cmd_status(const struct config *config, int argc, char **argv);
@@ -68,7 +67,7 @@ int cmd_ask(const struct config *config, int argc, char **argv);
 
 extern const char reload_usage[];
 int cmd_reload(const struct config *config, int argc, char **argv);
-int cmd_reload_forced(const struct config *config, int argc, char **argv);
+int cmd_reload_forced(const struct config *config);
 
 extern const char pause_usage[];
 int cmd_pause(const struct config *config, int argc, char **argv);
@@ -80,19 +79,10 @@ int cmd_join_role(const struct config *config, int argc, char **argv);
 int cmd_leave(const struct config *config, int argc, char **argv);
 
 /*
- * For a configuration that "nfdns reload" found to be invalid: the daemon in
- * run_dir, if one runs, reads it too, so that its log and status show the
- * error.
+ * The work of "nfdnsd -t": reads the configuration, checks rules, audit files and
+ * tables.  Prints every error and warning to stderr and, if there is no error, a
+ * summary to stdout.  EXIT_OK or EXIT_INVALID.
  */
-void cmd_reload_refused(const char *run_dir);
-
-/*
- * The work of "nfdns check" and "nfdnsd -t" on a configuration that was read:
- * checks rules, audit files and tables.  Prints every error and warning to
- * stderr and, if there is no error, a summary to stdout.  EXIT_OK or
- * EXIT_INVALID.
- */
-int check_everything(const struct config *config, bool strict,
-    const char *program);
+int check_file(const char *path, const char *program);
 
 #endif

@@ -262,6 +262,20 @@ daemon_print(const struct daemon_answer *answer, const char *command)
 	return EXIT_ERROR;
 }
 
+void
+daemon_write_lines(struct json_write *w, const char *key, const char *text)
+{
+	json_write_open(w, key, '[');
+	while (*text != '\0') {
+		const size_t length = strcspn(text, "\n");
+
+		json_write_octets(w, NULL, text, length);
+		text += length;
+		text += *text == '\n';
+	}
+	json_write_close(w, ']');
+}
+
 int
 daemon_page(struct daemon_answer *answer, struct status_page *page,
     const char *run_dir)

@@ -8,6 +8,7 @@
 
 #include "nfq/process/request.h"
 #include "policy/status/status.h"
+#include "resolver/text/json_write.h"
 
 #define DAEMON_REACTS_MS 2000	/* then it is stopped, or hangs */
 
@@ -56,6 +57,9 @@ bool daemon_is_there(const char *run_dir);
 
 /* Prints the answer, what is for errors as such.  Returns the exit code. */
 int daemon_print(const struct daemon_answer *answer, const char *command);
+
+/* The lines of an answer's text as an array. */
+void daemon_write_lines(struct json_write *w, const char *key, const char *text);
 
 /* Asks, and prints the answer.  Returns the exit code. */
 int daemon_show(const char *command, const char *run_dir, const char *line,

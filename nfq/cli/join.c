@@ -62,7 +62,10 @@ const char join_usage[] =
     "                         has not started the units)\n"
     "\n"
     "Exit code 0 if the table has come or was not waited for, 4 if a file is not\n"
-    "valid, 5 if no table came in time.\n";
+    "valid, 5 if no table came in time.\n"
+    "\n"
+    "  nfdns join --dry-run vm-files\n"
+    "  nfdns join --kubeconfig cluster.yaml --namespace shop\n";
 
 struct choice {
 	bool dry_run, yes, no_start;

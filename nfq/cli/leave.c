@@ -231,7 +231,7 @@ tell_daemon(const struct leaving *l)
 		return;
 	(void)fflush(stdout);
 	if (config_load(&now, l->config->path, &diag) == 0)
-		(void)cmd_reload_forced(now, 1, (char *[]){ NULL });
+		(void)cmd_reload_forced(now);
 	else
 		diag_print(&diag, "nfdns", stderr);
 	diag_free(&diag);

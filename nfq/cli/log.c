@@ -38,7 +38,11 @@ const char log_usage[] =
     "  -F, --format WORD   text, or json: the lines as they are\n"
     "\n"
     "verify says what is missing in a log, whose FILEs are all of one entry of\n"
-    "\"audit\", in any order.  Exit code 1: something is.\n";
+    "\"audit\", in any order.  Exit code 1: something is.\n"
+    "\n"
+    "  nfdns log -f\n"
+    "  nfdns log --user www-data --verdict nxdomain --since 1h\n"
+    "  zcat /var/log/nfdns/all.json.2.gz | nfdns log -n '*.shop.*' -\n";
 
 /* Borrows its texts from argv. */
 struct log_request {
@@ -136,8 +140,9 @@ configured(const char *path)
 			found = strdup(audit->path);
 	}
 	if (config != NULL && found == NULL)
-		cli_error("%s has no entry of \"audit\" that is a file of "
-		    "json; name a file", path);
+		cli_error("no packet log of the format json is written: add "
+		    "audit = ( { path = \"/var/log/nfdns/all.json\"; } ); to "
+		    "%s, and run nfdns reload; or name a file", path);
 	config_free(config);
 	return found;
 }

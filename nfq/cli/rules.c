@@ -15,7 +15,7 @@
 #include "rules/ruleset.h"
 
 const char rules_usage[] =
-    "usage: nfdns [-c FILE] rules [print | verify | absent | sweep]\n"
+    "usage: nfdns [-c FILE] rules [print | verify [--json] | absent | sweep]\n"
     "\n"
     "  print    print the rules that nfdnsd installs in the kernel, in the syntax\n"
     "           of nft(8); the default\n"
@@ -25,7 +25,18 @@ const char rules_usage[] =
     "           the kernel's rules cannot be read\n"
     "  absent   exit code 0 if the kernel has no rule of nfdnsd, else 5\n"
     "  sweep    remove the policy routing that a killed nfdnsd left behind (it\n"
-    "           is harmless); use it only while no nfdnsd runs\n";
+    "           is harmless); use it only while no nfdnsd runs\n"
+    "\n"
+    "  -j, --json   of verify: print one JSON object\n";
+
+struct words {
+	bool json;			/* of verify */
+};
+
+const struct command_option rules_options[] = {
+	OPTION_FLAG("json", 'j', struct words, json),
+	{ .name = NULL },
+};
 
 static int
 print(const struct ruleset *set)
@@ -73,11 +84,43 @@ verify_absent(void)
 }
 
 static int
-verify(const struct config *config, const struct ruleset *set)
+print_json(const struct daemon_answer *answer, bool edited)
+{
+	const bool same = answer->code == EXIT_OK && !edited;
+	struct json_write w = { .out = stdout };
+
+	json_write_open(&w, NULL, '{');
+	json_write_bool(&w, "same", same);
+	json_write_bool(&w, "edited", edited);
+	daemon_write_lines(&w, "differences", answer->err);
+	json_write_close(&w, '}');
+	return json_write_end(&w) != 0 ? EXIT_ERROR :
+	    same ? EXIT_OK : EXIT_DEGRADED;
+}
+
+static void
+print_difference(const struct daemon_answer *answer, bool edited)
+{
+	if (answer->code == EXIT_DEGRADED)
+		(void)printf("%stable inet " RULES_TABLE " was changed by "
+		    "another program: nfdns reload puts it right\n",
+		    answer->err);
+	else if (!edited)
+		(void)puts("table inet " RULES_TABLE " in the kernel is as "
+		    "configured");
+	if (edited)
+		(void)puts("the configuration was edited and not reloaded: it "
+		    "wants other rules than those in force; nfdns reload "
+		    "takes it");
+}
+
+static int
+verify(const struct config *config, const struct ruleset *set, bool json)
 {
 	struct daemon_answer answer;
 	const int error = daemon_ask(&answer, config->run_dir, "rules",
 	    DAEMON_REACTS_MS);
+	bool edited;
 	char *text;
 	int code;
 
@@ -93,22 +136,16 @@ verify(const struct config *config, const struct ruleset *set)
 		return code;
 	}
 	text = ruleset_text(set);
-	if (code == EXIT_DEGRADED)
-		(void)printf("%stable inet " RULES_TABLE " was changed by "
-		    "another program: nfdns reload puts it right\n",
-		    answer.err);
+	edited = text != NULL && strcmp(text, answer.out) != 0;
 	if (text == NULL) {
 		cli_error("rules: out of memory");
 		code = EXIT_ERROR;
-	} else if (strcmp(text, answer.out) != 0) {
-		(void)puts("the configuration was edited and not reloaded: it "
-		    "wants other rules than those in force; nfdns reload "
-		    "takes it");
-		code = EXIT_DEGRADED;
+	} else if (json) {
+		code = print_json(&answer, edited);
+	} else {
+		print_difference(&answer, edited);
+		code = edited ? EXIT_DEGRADED : code;
 	}
-	if (code == EXIT_OK)
-		(void)puts("table inet " RULES_TABLE " in the kernel is as "
-		    "configured");
 	free(text);
 	daemon_answer_free(&answer);
 	return code;
@@ -190,14 +227,17 @@ cmd_rules_print(const struct config *config, int argc, char **argv)
 int
 cmd_rules_verify(const struct config *config, int argc, char **argv)
 {
+	struct words words = { .json = false };
 	struct ruleset set;
-	int code = build(&set, config);
+	int code;
 
-	(void)argc;
-	(void)argv;
+	if (!command_options_only(rules_options, "nfdns rules", &words,
+	    argc - 1, argv + 1))
+		return EXIT_USAGE;
+	code = build(&set, config);
 	if (code != EXIT_OK)
 		return code;
-	code = verify(config, &set);
+	code = verify(config, &set, words.json);
 	ruleset_free(&set);
 	return code;
 }

@@ -78,6 +78,22 @@ diag_print_valid(size_t tables, uint64_t names, size_t warnings, FILE *out)
 	    warnings, plural(warnings));
 }
 
+void
+diag_write_json(const struct diag *diag, struct json_write *w)
+{
+	static const char *const keys[] = { [DIAG_ERROR] = "errors",
+		[DIAG_WARNING] = "warnings", [DIAG_NOTE] = "notes" };
+
+	for (enum diag_level level = DIAG_ERROR; level <= DIAG_NOTE; level++) {
+		json_write_open(w, keys[level], '[');
+		for (size_t i = 0; i < diag->kept; i++)
+			if (diag->entries[i].level == level)
+				json_write_text(w, NULL, diag->entries[i].text);
+		json_write_close(w, ']');
+	}
+	json_write_number(w, "more", diag_dropped(diag));
+}
+
 const char *
 diag_first_error(const struct diag *diag)
 {

@@ -12,6 +12,7 @@
 #include <stdio.h>
 
 #include "resolver/text/diag.h"
+#include "resolver/text/json_write.h"
 
 /* Writes every entry as one line of the log. */
 void diag_log(const struct diag *diag);
@@ -35,6 +36,9 @@ void diag_print_error(const char *program, FILE *out, const char *format,
  */
 void diag_print_valid(size_t tables, uint64_t names, size_t warnings,
     FILE *out);
+
+/* The members "errors", "warnings" and "notes" of the open object, arrays of texts. */
+void diag_write_json(const struct diag *diag, struct json_write *w);
 
 /* The text of the first error, owned by diag; NULL if there is no error. */
 const char *diag_first_error(const struct diag *diag);

@@ -18,7 +18,8 @@ _nfdns_options()
 {
 	case $1 in
 	"") echo --config --version ;;
-	check*) echo --strict --defaults ;;
+	check*) echo --strict --json --defaults ;;
+	"rules verify") echo --json ;;
 	status*) echo --all --json ;;
 	explain*) echo --uid --gid --from --nameserver --proto \
 	    --reverse --search --configured --brief --all --json ;;
@@ -32,7 +33,7 @@ _nfdns_options()
 	doctor*) echo --json ;;
 	"log verify") ;;
 	log*) echo --follow --name --user --rule --verdict --since --format ;;
-	reload*) echo --force ;;
+	reload*) echo --force --json ;;
 	join*) echo --kubeconfig --namespace --print-role --name --dry-run --yes \
 	    --force --no-start --wait ;;
 	leave*) echo --dry-run --yes --no-stop ;;

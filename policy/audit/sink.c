@@ -10,6 +10,14 @@ audit_sink_is_sound(const struct audit_sink *sink)
 	    (sink->verdicts & ~AUDIT_VERDICTS_ALL) == 0;
 }
 
+static bool
+takes_rcode(const struct audit_sink *sink, const struct audit_record *record)
+{
+	return sink->rcodes == 0 || (record->answer_length > 0 &&
+	    record->rcode < AUDIT_RCODES &&
+	    (sink->rcodes & AUDIT_RCODE(record->rcode)) != 0);
+}
+
 /* "forward" is all that was to be asked elsewhere, whatever came of it. */
 bool
 audit_sink_takes(const struct audit_sink *sink,
@@ -21,5 +29,6 @@ audit_sink_takes(const struct audit_sink *sink,
 	    (record->verdict != VERDICT_PASS ||
 	    sink->verdicts != AUDIT_VERDICTS_USUAL))
 		verdicts |= AUDIT_VERDICT(VERDICT_FORWARD);
-	return record->asked || (sink->verdicts & verdicts) != 0;
+	return record->asked || ((sink->verdicts & verdicts) != 0 &&
+	    takes_rcode(sink, record));
 }

@@ -22,12 +22,18 @@ struct audit_record;
 #define AUDIT_VERDICTS_USUAL \
 	(AUDIT_VERDICTS_ALL & ~AUDIT_VERDICT(VERDICT_PASS))
 
+/* Response codes from 0 to 31, RFC 6895 section 2.3. */
+#define AUDIT_RCODES	32
+#define AUDIT_RCODE(rcode)	(1U << (rcode))
+
 struct audit_sink {
 	uint64_t id;			/* the same after a reload or a reopening */
 	uint32_t format;		/* enum audit_format_number */
 	uint32_t verdicts;		/* AUDIT_VERDICT() of each */
 	uint32_t max_size;		/* MiB of its file; 0: any size */
 	uint32_t is_private;		/* names no user, no client */
+	uint32_t rcodes;		/* AUDIT_RCODE() of each; 0: any, or no answer */
+	uint32_t zero;			/* no padding */
 };
 
 /* Whether every number is within its bounds: the octets came from elsewhere. */

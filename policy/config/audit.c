@@ -8,6 +8,7 @@
 
 #include "policy/audit/audit.h"
 #include "policy/config/value.h"
+#include "resolver/dns/rr.h"
 
 void
 config_read_audit_verdict(const struct config_load *load,
@@ -19,6 +20,22 @@ config_read_audit_verdict(const struct config_load *load,
 	for (unsigned int i = 0; i < VERDICTS; i++)
 		if (strcmp(decide_verdict_text((enum verdict)i), text) == 0) {
 			sink->verdicts |= AUDIT_VERDICT(i);
+			return;
+		}
+	config_expected(load, option, value);
+}
+
+void
+config_read_audit_rcode(const struct config_load *load,
+    const struct config_option *option, const config_setting_t *value, void *to)
+{
+	struct audit_sink *sink = to;
+	const char *text = config_setting_get_string(value);
+	char buf[RR_TEXT_SIZE];
+
+	for (uint16_t i = 0; i < AUDIT_RCODES; i++)
+		if (strcmp(rcode_text(i, buf), text) == 0) {
+			sink->rcodes |= AUDIT_RCODE(i);
 			return;
 		}
 	config_expected(load, option, value);

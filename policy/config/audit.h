@@ -6,6 +6,7 @@
 #include "policy/config/setting.h"
 
 config_read_value config_read_audits, config_read_audit_verdict,
+    config_read_audit_rcode,
     config_read_audit_path;
 
 #endif

@@ -33,6 +33,12 @@
 	  "\"refuse\", \"drop\" or \"forward\"", \
 	  STRINGS, .read = config_read_audit_verdict, IN(config_audit, sink), \
 	  .reload = true }, \
+	{ "audit[].rcodes", "[ ]", \
+	  "Only answers with these response codes get a record, of the verdicts " \
+	  "above; an empty list is every one, and questions without an answer.", \
+	  .allowed = "response codes, such as \"SERVFAIL\", \"NXDOMAIN\"", \
+	  STRINGS, .read = config_read_audit_rcode, IN(config_audit, sink), \
+	  .reload = true }, \
 	{ "audit[].max_size", "1000", \
 	  "Size in MiB at which nothing more is written to the file, and losses " \
 	  "are counted, until it is renamed and SIGUSR2 comes; 0: any size.", \

@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 
 #include "policy/audit/audit.h"
+#include "resolver/dns/rr.h"
 #include "tests/check.h"
 
 static bool
@@ -50,6 +51,27 @@ TEST(forward_is_what_was_asked_elsewhere)
 	CHECK(!takes(&sink, &record));
 	/* All but what passed. */
 	sink.verdicts = AUDIT_VERDICTS_USUAL;
+	CHECK(!takes(&sink, &record));
+}
+
+TEST(response_codes_are_those_of_the_list)
+{
+	struct audit_sink sink = { .verdicts = AUDIT_VERDICTS_USUAL,
+		.rcodes = AUDIT_RCODE(RCODE_SERVFAIL) };
+	struct audit_record record = { .verdict = VERDICT_REFUSE,
+		.rcode = RCODE_SERVFAIL, .answer_length = 12 };
+
+	CHECK(takes(&sink, &record));
+	record.rcode = RCODE_REFUSED;
+	CHECK(!takes(&sink, &record));
+	record.rcode = AUDIT_RCODES + RCODE_SERVFAIL;
+	CHECK(!takes(&sink, &record));
+	/* No answer has no code; and a verdict has to be wanted, too. */
+	record = (struct audit_record){ .verdict = VERDICT_DROP };
+	sink.rcodes = AUDIT_RCODE(RCODE_NOERROR);
+	CHECK(!takes(&sink, &record));
+	record = (struct audit_record){ .verdict = VERDICT_PASS,
+		.answer_length = 12 };
 	CHECK(!takes(&sink, &record));
 }
 

@@ -164,6 +164,8 @@ static const struct {
 	  "audit[0].max_size: found -1" },
 	{ "audit[].verdicts", AUDIT("verdicts = [ \"ok\" ];"),
 	  "audit[0].verdicts[0]: found \"ok\"" },
+	{ "audit[].rcodes", AUDIT("rcodes = [ \"SERVFAIL\", \"servfail\" ];"),
+	  "audit[0].rcodes[1]: found \"servfail\", expected response codes" },
 	{ "metrics.interval", "metrics = { interval = 3601; };",
 	  "expected a number of seconds from 0 to 3600" },
 	{ "log.level", "log = { level = \"loud\"; };",
