@@ -82,7 +82,7 @@ static const struct command {
 	{ "resume", NULL, cmd_resume, NEED_DAEMON | NEED_ROOT, 0, NULL },
 	{ "join", NULL, cmd_join,
 	  NEED_CONFIG | NEED_ROOT | ARGUMENTS, 0, join_options },
-	{ "join", "--print-role", cmd_join_role, 0, 0, NULL },
+	{ "join", "--print-manifest", cmd_join_manifest, 0, 0, NULL },
 	{ "leave", NULL, cmd_leave,
 	  NEED_CONFIG | NEED_ROOT | ARGUMENTS, 0, leave_options },
 };

@@ -75,7 +75,7 @@ int cmd_resume(const struct config *config, int argc, char **argv);
 
 extern const char join_usage[], leave_usage[];
 int cmd_join(const struct config *config, int argc, char **argv);
-int cmd_join_role(const struct config *config, int argc, char **argv);
+int cmd_join_manifest(const struct config *config, int argc, char **argv);
 int cmd_leave(const struct config *config, int argc, char **argv);
 
 /*

@@ -40,7 +40,7 @@
 const char join_usage[] =
     "usage: nfdns [-c FILE] join [OPTION ...] DIRECTORY\n"
     "       nfdns [-c FILE] join [OPTION ...] --kubeconfig FILE\n"
-    "       nfdns join --print-role\n"
+    "       nfdns join --print-manifest\n"
     "\n"
     "Connects this machine to a control plane: to istiod, as the files say that\n"
     "\"istioctl x workload entry configure\" wrote into DIRECTORY; or to the API\n"
@@ -49,9 +49,13 @@ const char join_usage[] =
     "token in feeds/ there, enables and starts the units, and waits for the first\n"
     "table.  \"nfdns leave\" undoes it.\n"
     "\n"
-    "  -k, --kubeconfig FILE  watch the API server of its current context\n"
+    "  -k, --kubeconfig FILE  watch the API server of its current context,\n"
+    "      --context NAME     or of this one\n"
     "      --namespace NAME   of these namespaces only; may be given again\n"
-    "      --print-role       print the ClusterRole that the feed needs\n"
+    "      --print-manifest   print what a cluster needs for the feed: an account,\n"
+    "                         its rights and token, and how to make a kubeconfig\n"
+    "      --skip-allocated   without addresses that Istio allocates\n"
+    "                         (240.240.0.0/16), which lead to a sidecar alone\n"
     "      --name NAME        of the feed and its table (default mesh; with\n"
     "                         --kubeconfig, cluster)\n"
     "  -n, --dry-run          only show what would be done\n"
@@ -69,7 +73,7 @@ const char join_usage[] =
 
 struct choice {
 	bool dry_run, yes, no_start;
-	bool role;			/* only goes alone */
+	bool manifest;			/* only goes alone */
 	long wait;			/* seconds; -1: not said */
 	const char *namespaces[MAX_NAMESPACES];
 	char unit[JOIN_UNIT_SIZE];	/* of the feed */
@@ -240,7 +244,10 @@ read_namespace(void *to, const char *value)
 const struct command_option join_options[] = {
 	OPTION_TEXT("kubeconfig", 'k', struct choice, request.kubeconfig),
 	OPTION_READ("namespace", 0, read_namespace),
-	OPTION_FLAG("print-role", 0, struct choice, role),
+	OPTION_TEXT("context", 0, struct choice, request.context),
+	OPTION_FLAG("print-manifest", 0, struct choice, manifest),
+	OPTION_FLAG("skip-allocated", 0, struct choice,
+	    request.skip_allocated),
 	OPTION_TEXT("name", 0, struct choice, request.name),
 	OPTION_FLAG("dry-run", 'n', struct choice, dry_run),
 	OPTION_FLAG("yes", 'y', struct choice, yes),
@@ -257,8 +264,8 @@ check_choice(struct choice *c, int words, char **word)
 	struct join_request *r = &c->request;
 	const char *why = NULL;
 
-	if (c->role)
-		why = "\"--print-role\" goes with nothing else";
+	if (c->manifest)
+		why = "\"--print-manifest\" goes with nothing else";
 	else if (words > 1)
 		why = "more than one directory";
 	else if (words == 1 && r->kubeconfig != NULL)
@@ -266,8 +273,8 @@ check_choice(struct choice *c, int words, char **word)
 		    "other";
 	else if (words == 0 && r->kubeconfig == NULL)
 		why = "name the directory that istioctl wrote, or a kubeconfig";
-	else if (words == 1 && r->namespace_count > 0)
-		why = "\"--namespace\" goes with --kubeconfig";
+	else if (words == 1 && (r->namespace_count > 0 || r->context != NULL))
+		why = "\"--namespace\" and \"--context\" go with --kubeconfig";
 	r->directory = words == 1 ? word[0] : NULL;
 	if (r->name == NULL)
 		r->name = r->kubeconfig != NULL ? "cluster" : "mesh";
@@ -350,13 +357,17 @@ print_plan(const struct join_plan *plan, const struct choice *c)
 	if (c->request.units)
 		(void)printf("Units: %s and " UNITS_DAEMON " are enabled and "
 		    "started.\n", c->unit);
-	if (c->request.kubeconfig == NULL)
-		return;
-	(void)puts("The user of the kubeconfig needs this role; bind it by "
-	    "\"kubectl create\nclusterrolebinding nfdns-feed "
-	    "--clusterrole=nfdns-feed --user=...\", or by a\nrolebinding in "
-	    "each namespace:");
-	kubeconfig_print_role(stdout);
+	if (plan->dns_capture)
+		(void)puts("cluster.env has ISTIO_META_DNS_CAPTURE='true': "
+		    "Istio's agent takes port 53, too, if it\nruns here.  Set "
+		    "it to 'false' in its cluster.env, and restart it.");
+	if (plan->self != NULL && !plan->agent && !c->request.skip_allocated)
+		(void)puts("If there will be no sidecar on this machine, "
+		    "addresses of 240.240.0.0/16 lead\nnowhere: "
+		    "--skip-allocated leaves them out.");
+	if (c->request.kubeconfig != NULL)
+		(void)puts("The user of the kubeconfig needs the rights that "
+		    "\"nfdns join --print-manifest\" has.");
 }
 
 /* Doing it. */
@@ -542,11 +553,11 @@ cmd_join(const struct config *config, int argc, char **argv)
 }
 
 int
-cmd_join_role(const struct config *config, int argc, char **argv)
+cmd_join_manifest(const struct config *config, int argc, char **argv)
 {
 	(void)config;
 	(void)argc;
 	(void)argv;
-	kubeconfig_print_role(stdout);
+	kubeconfig_print_manifest(stdout);
 	return EXIT_OK;
 }

@@ -34,7 +34,7 @@ _nfdns_options()
 	"log verify") ;;
 	log*) echo --follow --name --user --rule --verdict --since --format ;;
 	reload*) echo --force --json ;;
-	join*) echo --kubeconfig --namespace --print-role --name --dry-run --yes \
+	join*) echo --kubeconfig --context --namespace --print-manifest --skip-allocated --name --dry-run --yes \
 	    --force --no-start --wait ;;
 	leave*) echo --dry-run --yes --no-stop ;;
 	esac
@@ -53,7 +53,7 @@ _nfdns_values()
 	--proto) echo udp tcp ;;
 	--verdict) echo answer nodata nxdomain refuse drop pass forward ;;
 	--format) echo text json ;;
-	--from | --nameserver | --rule | --since | --name | \
+	--from | --nameserver | --rule | --since | --name | --context | \
 	    --namespace | --wait | --delay | --rounds) echo ;;
 	*) return 1 ;;
 	esac

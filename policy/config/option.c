@@ -253,6 +253,11 @@ const struct config_option config_options[] = {
 	  "Whether the table is loaded again when the file, or a file in the "
 	  "directory, changes.",
 	  BOOLEAN, IN(mesh_source, watch), .reload = true },
+	{ "mesh.tables[].skip_allocated", "false",
+	  "Whether the addresses are left out that Istio allocates to hosts "
+	  "without one (240.240.0.0/16, 2001:2::/48): they lead to a sidecar, "
+	  "and nowhere without; names that have no others pass.",
+	  BOOLEAN, IN(mesh_source, skip_allocated), .reload = true },
 	{ "mesh.tables[].origin", NULL,
 	  "Domain that names of a zone file are relative to until $ORIGIN.",
 	  .allowed = "a domain name",

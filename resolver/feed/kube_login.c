@@ -83,7 +83,7 @@ static int
 load_access(struct kube_credentials *c, struct kube_access *access)
 {
 	if (c->kubeconfig != NULL)
-		return kubeconfig_load(access, c->kubeconfig, c->error);
+		return kubeconfig_load(access, c->kubeconfig, NULL, c->error);
 	return kubeconfig_in_cluster(access, getenv("KUBERNETES_SERVICE_HOST"),
 	    getenv("KUBERNETES_SERVICE_PORT"), KUBECONFIG_POD, c->error);
 }

@@ -19,6 +19,7 @@ struct reading {
 	struct kube_access *access;
 	struct yaml_tree *tree;
 	const char *path;
+	const char *context;		/* NULL: the current one */
 	char *why;
 	int error;			/* sticky */
 };
@@ -209,7 +210,7 @@ refuse(struct reading *r, const yaml_node_t *user)
 	static const struct {
 		const char *key, *why;
 	} refused[] = {
-		{ "exec", "runs a program, which a feed does not" },
+		{ "exec", "runs a program, which a feed does not (nfdns join --print-manifest shows another way)" },
 		{ "auth-provider", "needs a plug-in, which a feed has not" },
 		{ "username", "is not taken by API servers any more" },
 		{ "as", "is not supported" },
@@ -244,7 +245,8 @@ read_user(struct reading *r, const yaml_node_t *user)
 static void
 read_root(struct reading *r, const yaml_node_t *root)
 {
-	const char *current = text_of(r, root, "current-context");
+	const char *current = r->context != NULL ? r->context :
+	    text_of(r, root, "current-context");
 	const yaml_node_t *context, *part;
 	const char *name;
 
@@ -280,11 +282,12 @@ static const struct kube_access no_access = {
 
 int
 kubeconfig_read(struct kube_access *access, const char *path,
-    const char *text, size_t length, char why[static FEED_TEXT])
+    const char *text, size_t length, const char *context,
+    char why[static FEED_TEXT])
 {
 	struct yaml_tree tree;
 	struct reading r = { .access = access, .tree = &tree, .path = path,
-		.why = why };
+		.context = context, .why = why };
 	const char *reason;
 	unsigned int line;
 
@@ -304,14 +307,14 @@ kubeconfig_read(struct kube_access *access, const char *path,
 
 int
 kubeconfig_load(struct kube_access *access, const char *path,
-    char why[static FEED_TEXT])
+    const char *context, char why[static FEED_TEXT])
 {
 	struct small_file file;
 	int error = small_file_read(path, &file);
 
 	if (error == 0)
 		error = kubeconfig_read(access, path, file.octets, file.length,
-		    why);
+		    context, why);
 	else if (error != -ENOMEM) {
 		(void)snprintf(why, FEED_TEXT, "%.150s: %s", path,
 		    error == -EILSEQ ? BOM_UTF16 : strerror(-error));

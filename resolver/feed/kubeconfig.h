@@ -28,16 +28,17 @@ struct kube_access {
 
 /*
  * Reads the text of a kubeconfig; "path" is for messages, and the files it
- * names are relative to it.  Returns 0; -EINVAL and the reason; -ENOMEM.  The
+ * names are relative to it; "context" NULL: its current one.  Returns 0; -EINVAL and the reason; -ENOMEM.  The
  * text is borrowed for the call.
  */
 int kubeconfig_read(struct kube_access *access, const char *path,
-    const char *text, size_t length, char why[static FEED_TEXT])
+    const char *text, size_t length, const char *context,
+    char why[static FEED_TEXT])
     __attribute__((warn_unused_result));
 
 /* The same of a file; also -EINVAL if that cannot be read. */
 int kubeconfig_load(struct kube_access *access, const char *path,
-    char why[static FEED_TEXT]) __attribute__((warn_unused_result));
+    const char *context, char why[static FEED_TEXT]) __attribute__((warn_unused_result));
 
 /*
  * What a pod has: the service's address from the environment, which may be

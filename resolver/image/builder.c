@@ -292,6 +292,14 @@ note_family(struct builder *b, uint16_t type, const uint8_t *octets)
 		b->has_ipv6 = true;
 }
 
+/* Whether the source leaves out addresses that Istio allocates. */
+static bool
+skips_allocated(const struct builder *b)
+{
+	return b->source < b->mesh->source_count &&
+	    b->mesh->sources[b->source].skip_allocated;
+}
+
 int
 builder_add(struct builder *b, const struct dns_name *owner, uint8_t flags,
     uint16_t type, uint32_t ttl, const void *rdata, uint16_t rdlength,
@@ -304,6 +312,9 @@ builder_add(struct builder *b, const struct dns_name *owner, uint8_t flags,
 
 	if (!rdata_valid(type, rdata, rdlength))
 		return -EINVAL;
+	if ((type == TYPE_A || type == TYPE_AAAA) && skips_allocated(b) &&
+	    istio_range_has(rdata, rdlength))
+		return BUILDER_SKIPPED;
 	error = build_node_get(b, &key, &node, &created);
 	if (error != 0)
 		return error;
@@ -424,9 +435,11 @@ builder_add_allocated(struct builder *b, const struct dns_name *owner,
 	struct build_key key = build_key_of(owner);
 	struct build_allocated *allocated;
 	uint32_t handle;
-	int outcome = builder_add(b, owner, 0, type, ttl, octets, length,
-	    line), error;
+	int outcome, error;
 
+	if (skips_allocated(b))
+		return BUILDER_SKIPPED;
+	outcome = builder_add(b, owner, 0, type, ttl, octets, length, line);
 	/* istiod may be set to other ranges: it shows no family either. */
 	b->has_ipv4 = has_ipv4;
 	b->has_ipv6 = has_ipv6;

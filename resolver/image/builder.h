@@ -69,6 +69,7 @@ enum builder_added {
 	BUILDER_ADDED,		/* new, or joined to the same source's name */
 	BUILDER_DUPLICATE,	/* the name has that record already */
 	BUILDER_SHADOWED,	/* an earlier source has the name: ignored */
+	BUILDER_SKIPPED,	/* an allocated address: mesh_source.skip_allocated */
 };
 
 /*

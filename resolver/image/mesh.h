@@ -58,6 +58,8 @@ struct mesh_texts {
 	TEXT(network) \
 		/* of their endpoints; NULL: any */ \
 	VALUE(enum mesh_pods, pods) \
+	VALUE(bool, skip_allocated) \
+		/* without addresses of istio_range_has() */ \
 	VALUE(bool, watch) \
 		/* load it again when it changes */ \
 	VALUE(const char *, file) \

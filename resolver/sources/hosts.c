@@ -125,7 +125,7 @@ add_name(struct hosts_line *line, struct builder *b, const char *word,
 	name_lower(&name);
 	error = builder_add(b, &name, 0, line->type, source_ttl(line->text),
 	    line->address, line->length, line->number);
-	if (error < 0 || error == BUILDER_SHADOWED || !has_reverse(line, &name))
+	if (error < 0 || error >= BUILDER_SHADOWED || !has_reverse(line, &name))
 		return error < 0 ? error : 0;
 	reverse_name(&reverse, line->address, (uint8_t)line->length);
 	error = builder_add(b, &reverse, 0, TYPE_PTR, source_ttl(line->text),

@@ -13,7 +13,7 @@ struct adding {
 	const struct nds_entry *entry;
 	const struct nds_names *names;
 	uint8_t flags;
-	bool shadowed;			/* an earlier source has the host itself */
+	bool shadowed;			/* the host itself may have no records of ours */
 };
 
 #define SHOWN_HOST(a) SPAN_SHOWN((a)->entry->host, NDS_SHOWN)
@@ -60,7 +60,7 @@ add_address(struct adding *a, const struct dns_name *name, struct span text)
 	}
 	outcome = note(a->nds, builder_add(a->nds->builder, name, a->flags,
 	    type, source_ttl(a->nds->text), octets, length, a->entry->line));
-	a->shadowed |= outcome == BUILDER_SHADOWED;
+	a->shadowed |= outcome >= BUILDER_SHADOWED;
 	return true;
 }
 

@@ -16,7 +16,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct kube_access access;
 	char why[FEED_TEXT] = "";
 	int error = kubeconfig_read(&access, "/etc/nfdns/kubeconfig",
-	    (const char *)data, size, why);
+	    (const char *)data, size, NULL, why);
 
 	if (error == 0) {
 		check(access.server != NULL &&

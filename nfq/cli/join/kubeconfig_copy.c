@@ -151,7 +151,7 @@ check_token_file(const struct kube_access *access, const char *path,
 
 bool
 kubeconfig_copy_make(struct kubeconfig_copy *copy, const char *path,
-    struct diag *diag)
+    const char *context, struct diag *diag)
 {
 	struct kube_access access = { .server = NULL };
 	char why[FEED_TEXT] = "";
@@ -161,7 +161,7 @@ kubeconfig_copy_make(struct kubeconfig_copy *copy, const char *path,
 	int error;
 
 	/* The copy lies elsewhere: what is relative in it becomes absolute. */
-	error = absolute != NULL ? kubeconfig_load(&access, absolute, why) :
+	error = absolute != NULL ? kubeconfig_load(&access, absolute, context, why) :
 	    -ENOMEM;
 	free(absolute);
 	if (error != 0) {
@@ -217,11 +217,38 @@ print_rule(FILE *out, const struct kube_kind *kind)
 }
 
 void
-kubeconfig_print_role(FILE *out)
+kubeconfig_print_manifest(FILE *out)
 {
-	(void)fputs("apiVersion: rbac.authorization.k8s.io/v1\n"
+	(void)fputs("apiVersion: v1\nkind: ServiceAccount\nmetadata:\n"
+	    "  name: nfdns-feed\n  namespace: kube-system\n---\n"
+	    "apiVersion: v1\nkind: Secret\n"
+	    "type: kubernetes.io/service-account-token\nmetadata:\n"
+	    "  name: nfdns-feed\n  namespace: kube-system\n  annotations:\n"
+	    "    kubernetes.io/service-account.name: nfdns-feed\n---\n"
+	    "apiVersion: rbac.authorization.k8s.io/v1\n"
+	    "kind: ClusterRoleBinding\nmetadata:\n  name: nfdns-feed\n"
+	    "roleRef:\n  apiGroup: rbac.authorization.k8s.io\n"
+	    "  kind: ClusterRole\n  name: nfdns-feed\nsubjects:\n"
+	    "- kind: ServiceAccount\n  name: nfdns-feed\n"
+	    "  namespace: kube-system\n---\n"
+	    "apiVersion: rbac.authorization.k8s.io/v1\n"
 	    "kind: ClusterRole\nmetadata:\n  name: nfdns-feed\nrules:\n", out);
 	for (size_t i = 0; i < kube_kind_count; i++)
 		if (!kube_kinds[i].pods)
 			print_rule(out, &kube_kinds[i]);
+	(void)fputs("# nfdns join --print-manifest | kubectl apply -f -\n"
+	    "# Then these make a kubeconfig for nfdns join --kubeconfig:\n"
+	    "# kubectl -n kube-system get secret nfdns-feed -o "
+	    "'jsonpath={.data.ca\\.crt}' | base64 -d >ca.crt\n"
+	    "# kubectl --kubeconfig nfdns.kubeconfig config set-cluster nfdns "
+	    "--certificate-authority ca.crt --embed-certs --server \"$(kubectl "
+	    "config view --minify -o "
+	    "'jsonpath={.clusters[0].cluster.server}')\"\n"
+	    "# kubectl --kubeconfig nfdns.kubeconfig config set-credentials "
+	    "nfdns-feed --token \"$(kubectl -n kube-system get secret "
+	    "nfdns-feed -o 'jsonpath={.data.token}' | base64 -d)\"\n"
+	    "# kubectl --kubeconfig nfdns.kubeconfig config set-context nfdns "
+	    "--cluster nfdns --user nfdns-feed\n"
+	    "# kubectl --kubeconfig nfdns.kubeconfig config use-context "
+	    "nfdns\n", out);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A kubeconfig for nfdns-feed, made of a person's: of its current context
+ * A kubeconfig for nfdns-feed, made of a person's: of one context (NULL: the current)
  * alone, with the certificates and keys in it that the other one names as
  * files, since nfdns-feed cannot read a person's home directory.
  */
@@ -25,10 +25,13 @@ struct kubeconfig_copy {
 
 /* Returns whether all is well; if not, an error is in diag. */
 bool kubeconfig_copy_make(struct kubeconfig_copy *copy, const char *path,
-    struct diag *diag) __attribute__((warn_unused_result));
+    const char *context, struct diag *diag) __attribute__((warn_unused_result));
 void kubeconfig_copy_free(struct kubeconfig_copy *copy);
 
-/* The ClusterRole that the feed needs, as YAML. */
-void kubeconfig_print_role(FILE *out);
+/*
+ * What a cluster has to have, as YAML for kubectl apply: an account for the feed, its
+ * rights and its token; and, as comments, the commands that make a kubeconfig of them.
+ */
+void kubeconfig_print_manifest(FILE *out);
 
 #endif

@@ -158,7 +158,7 @@ feed_text(const struct feed_config *feed, const char *state_dir,
  * mesh.namespace (NULL: without it).  As above.
  */
 static char *
-feed_text_table(const char *name, const char *namespace)
+feed_text_table(const char *name, const char *namespace, bool skip_allocated)
 {
 	char *text = NULL;
 	size_t length;
@@ -174,7 +174,8 @@ feed_text_table(const char *name, const char *namespace)
 	}
 	if (name != NULL)
 		(void)fprintf(out, "\ttables = ( { format = \"feed\"; feed = "
-		    "\"%s\"; } );\n", name);
+		    "\"%s\";%s } );\n", name, skip_allocated ?
+		    " skip_allocated = true;" : "");
 	(void)fputs("};\n", out);
 	return finish(out, &text);
 }
@@ -489,6 +490,7 @@ plan_mesh(struct join_plan *plan, const struct join_request *request,
 
 	plan->agent = agent.cert != NULL;
 	plan->token_end = w->token_end;
+	plan->dns_capture = w->dns_capture;
 	check_token(w, request, plan->agent, diag);
 	good = good && (describe(plan, w) || no_memory(diag)) &&
 	    plan_files(plan, request, w, &agent, item, diag);
@@ -511,7 +513,8 @@ plan_kubernetes(struct join_plan *plan, const struct join_request *request,
 	    .namespaces = request->namespaces,
 	    .namespace_count = request->namespace_count };
 	const char *path = NULL;
-	bool good = kubeconfig_copy_make(&copy, request->kubeconfig, diag);
+	bool good = kubeconfig_copy_make(&copy, request->kubeconfig,
+	    request->context, diag);
 
 	if (good) {
 		path = add_own(plan, request, "kubeconfig", copy.text,
@@ -591,7 +594,7 @@ plan_configs(struct join_plan *plan, const struct join_request *request,
 		free(table);
 		return;
 	}
-	text = feed_text_table(name, namespace);
+	text = feed_text_table(name, namespace, request->skip_allocated);
 	(void)add(plan, table, text, text != NULL ? strlen(text) : 0, diag);
 }
 

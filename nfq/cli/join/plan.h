@@ -27,6 +27,8 @@ struct join_request {
 	const char *kubeconfig;
 	char **namespaces;		/* that are watched; none: all */
 	size_t namespace_count;
+	const char *context;		/* of the kubeconfig; NULL: its current one */
+	bool skip_allocated;		/* no names that lead to a sidecar alone */
 	bool force;			/* replace what others wrote */
 	bool units;			/* systemd runs nfdns-feed */
 	const char *const *enable;	/* units that are not enabled; ends with NULL */
@@ -44,6 +46,7 @@ struct join_plan {
 	char *namespace;		/* the machine's; or NULL */
 	char *old_namespace;		/* that nfdnsd.conf keeps although it differs */
 	bool agent;			/* a certificate of Istio's agent is used */
+	bool dns_capture;		/* cluster.env has that agent take port 53 */
 	int64_t token_end;		/* 0: not known, or no token */
 	char *token_file;		/* that stays where it is; or NULL */
 	bool insecure;			/* the server's certificate is not verified */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* When a token ends: a JSON Web Token (RFC 7519) in compact form (RFC 7515). */
+/* When a token begins and ends: a JSON Web Token (RFC 7519) in compact form (RFC 7515). */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,44 +57,53 @@ find_claims(const char *token, size_t length, size_t *claims_length)
 	return dots == 2 ? claims : NULL;
 }
 
-static int64_t
-read_end(const char *text, size_t length, const char **why)
+static const char *
+read_times(const char *text, size_t length, struct token_times *times)
 {
 	const struct json_range range = { .text = text, .length = length,
 	    .line = 1 };
 	struct json_tree tree = JSON_TREE_INIT;
-	const struct json_node *root, *exp;
-	const char *json_why;
+	static const char *const keys[] = { "iat", "exp" };
+	const struct json_node *root;
+	const char *json_why, *why = NULL;
 	unsigned int line;
-	long long end = 0;
 	int error;
 
 	root = json_tree_take(&tree, &range, &error, &json_why, &line);
-	exp = json_tree_member(root, "exp");
 	if (!json_tree_is(root, JSON_KIND_OBJECT))
-		*why = "is not a token: its claims are not JSON";
-	else if (exp != NULL && !json_tree_integer(exp, 1, LLONG_MAX, &end))
-		*why = "is not a token: its \"exp\" is not a time";
+		why = "is not a token: its claims are not JSON";
+	for (size_t i = 0; i < 2 && why == NULL; i++) {
+		const struct json_node *node = json_tree_member(root, keys[i]);
+		long long time = 0;
+
+		if (node != NULL && !json_tree_integer(node, 1, LLONG_MAX,
+		    &time))
+			why = "is not a token: its \"exp\" or \"iat\" is not a "
+			    "time";
+		*(i == 0 ? &times->begin : &times->end) = time;
+	}
 	json_tree_free(&tree);
-	return end;
+	return why;
 }
 
-int64_t
-workload_token_end(const char *token, size_t length, const char **why)
+const char *
+workload_token_times(struct token_times *times, const char *token,
+    size_t length)
 {
 	size_t claims_length = 0;
 	const char *claims = find_claims(token, length, &claims_length);
 	char *text = claims != NULL ? malloc(claims_length + 1) : NULL;
-	int64_t end = 0;
+	const char *why;
 
-	*why = NULL;
+	*times = (struct token_times){ .end = 0 };
 	if (claims == NULL)
-		*why = "is not a token: a token is three parts of letters, "
+		why = "is not a token: a token is three parts of letters, "
 		    "digits, '-' and '_' with dots between them";
 	else if (text == NULL)
-		*why = "out of memory";
+		why = "out of memory";
 	else
-		end = read_end(text, decode(claims, claims_length, text), why);
+		why = read_times(text, decode(claims, claims_length, text),
+		    times);
 	free(text);
-	return end;
+	return why;
 }

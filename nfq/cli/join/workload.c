@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -242,9 +243,12 @@ take_agent(struct workload *w, struct diag *diag)
 		    "root", v.value);
 }
 
+#define CLOCK "is this machine's clock right?"
+#define CLOCK_SLACK_S	60
+
 /* How many certificates there are, or -1 if one is broken. */
 static int
-count_certificates(const struct input *roots)
+count_certificates(const struct input *roots, struct diag *diag)
 {
 	BIO *bio = BIO_new_mem_buf(roots->octets, (int)roots->length);
 	X509 *certificate;
@@ -253,6 +257,12 @@ count_certificates(const struct input *roots)
 
 	while (bio != NULL && (certificate = PEM_read_bio_X509(bio, NULL, NULL,
 	    NULL)) != NULL) {
+		if (X509_cmp_current_time(X509_get0_notBefore(certificate)) > 0)
+			diag_add(diag, DIAG_WARNING, roots->path, 0, "has a "
+			    "certificate that begins in the future: " CLOCK);
+		if (X509_cmp_current_time(X509_get0_notAfter(certificate)) < 0)
+			diag_add(diag, DIAG_WARNING, roots->path, 0, "has a "
+			    "certificate that has ended: " CLOCK);
 		X509_free(certificate);
 		count++;
 	}
@@ -267,7 +277,7 @@ count_certificates(const struct input *roots)
 static void
 check_roots(const struct input *roots, struct diag *diag)
 {
-	const int count = count_certificates(roots);
+	const int count = count_certificates(roots, diag);
 
 	if (count < 0)
 		diag_add(diag, DIAG_ERROR, roots->path, 0, "has a certificate "
@@ -284,14 +294,19 @@ static void
 check_token(struct workload *w, struct diag *diag)
 {
 	struct input *token = &w->token;
+	struct token_times times;
 	const char *why;
 
 	while (token->length > 0 &&
 	    isspace((unsigned char)token->octets[token->length - 1]))
 		token->octets[--token->length] = '\0';
-	w->token_end = workload_token_end(token->octets, token->length, &why);
+	why = workload_token_times(&times, token->octets, token->length);
+	w->token_end = times.end;
 	if (why != NULL)
 		diag_add(diag, DIAG_ERROR, token->path, 1, "%s", why);
+	else if (times.begin > (int64_t)time(NULL) + CLOCK_SLACK_S)
+		diag_add(diag, DIAG_WARNING, token->path, 1, "the token was "
+		    "made in the future: " CLOCK);
 }
 
 /* One file; the error that it is missing says what it is. */
@@ -307,6 +322,19 @@ take_file(struct input *input, int fd, const char *directory, const char *name,
 	return error == 0;
 }
 
+/* As Go's strconv.ParseBool(). */
+static void
+take_capture(struct workload *w)
+{
+	static const char *const words[] = { "1", "t", "T", "true", "TRUE",
+	    "True" };
+	const struct variable v = look_up(w, "ISTIO_META_DNS_CAPTURE");
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		w->dns_capture |= v.value != NULL &&
+		    strcmp(v.value, words[i]) == 0;
+}
+
 static void
 take_variables(struct workload *w, struct diag *diag)
 {
@@ -316,6 +344,7 @@ take_variables(struct workload *w, struct diag *diag)
 	take_labels(w, diag);
 	take_server(w, diag);
 	take_agent(w, diag);
+	take_capture(w);
 }
 
 static void

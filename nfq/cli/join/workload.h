@@ -25,6 +25,7 @@ struct workload {
 	size_t address_count;
 	struct feed_node node;
 	char *agent;			/* where Istio's agent keeps its pair */
+	bool dns_capture;		/* the agent takes port 53, too */
 	struct input token;		/* without the end of its line */
 	int64_t token_end;		/* seconds since 1970; 0: it has none */
 	struct input roots;
@@ -43,6 +44,14 @@ void workload_free(struct workload *workload);
 /* The parts that take octets of one file, for tests; errors go to diag. */
 void workload_read_hosts(struct workload *workload, const char *path,
     const char *text, size_t length, struct diag *diag);
-int64_t workload_token_end(const char *token, size_t length, const char **why);
+
+/* Seconds since 1970; 0: it does not say. */
+struct token_times {
+	int64_t begin, end;
+};
+
+/* NULL, or what is wrong with the token. */
+const char *workload_token_times(struct token_times *times, const char *token,
+    size_t length);
 
 #endif

@@ -55,6 +55,8 @@
 	{ "mesh.tables[].watch", "mesh = { tables = ( { format = \"nds\"; "
 	  "path = \"/a\"; watch = 1; } ); };",
 	  "tables[0].watch: found 1, expected true or false" },
+	{ "mesh.tables[].skip_allocated", FEED "skip_allocated = 1; } ); };",
+	  "tables[0].skip_allocated: found 1, expected true or false" },
 	{ "mesh.tables[].origin", "mesh = { tables = ( { format = \"nds\"; "
 	  "path = \"/a\"; origin = \"b\"; } ); };", "only zone files" },
 #define KUBERNETES "mesh = { tables = ( { format = \"kubernetes\"; path = \"/a\"; "

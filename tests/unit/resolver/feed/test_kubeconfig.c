@@ -12,7 +12,7 @@ static char why[FEED_TEXT];
 
 /* From memory of exactly its size. */
 static int
-read_text(const char *text)
+read_context(const char *text, const char *context)
 {
 	size_t length = strlen(text);
 	char *copy = malloc(length + 1);
@@ -21,9 +21,15 @@ read_text(const char *text)
 	memcpy(copy, text, length);
 	kube_access_free(&access_);
 	why[0] = '\0';
-	error = kubeconfig_read(&access_, "/etc/k/config", copy, length, why);
+	error = kubeconfig_read(&access_, "/etc/k/config", copy, length, context, why);
 	free(copy);
 	return error;
+}
+
+static int
+read_text(const char *text)
+{
+	return read_context(text, NULL);
 }
 
 #define CONFIG(cluster, user)						\
@@ -53,6 +59,19 @@ TEST(files)
 	CHECK(is(access_.key.path, "/etc/k/pki/k.pem"));
 	CHECK(is(access_.token_file, "/etc/k/token"));
 	CHECK(access_.token == NULL && !access_.insecure);
+}
+
+TEST(another_context_than_the_current_one)
+{
+	const char *text = "current-context: a\ncontexts: [{name: a, context:"
+	    " {cluster: c}}, {name: b, context: {cluster: d}}]\nclusters: ["
+	    "{name: c, cluster: {server: 'https://127.0.0.1:8001'}},"
+	    " {name: d, cluster: {server: 'https://127.0.0.1:8002'}}]\n";
+
+	CHECK(read_context(text, "b") == 0 &&
+	    is(access_.server, "https://127.0.0.1:8002"));
+	CHECK(read_context(text, "c") == -EINVAL &&
+	    strstr(why, "contexts has no \"c\"") != NULL);
 }
 
 /* The data count before the file. */
@@ -147,10 +166,10 @@ TEST(in_a_pod)
 
 TEST(file_that_is_missing)
 {
-	CHECK(kubeconfig_load(&access_, "/nonexistent/config", why) ==
+	CHECK(kubeconfig_load(&access_, "/nonexistent/config", NULL, why) ==
 	    -EINVAL);
 	CHECK(strstr(why, "No such file") != NULL);
-	CHECK(kubeconfig_load(&access_, "/dev/null", why) == -EINVAL);
+	CHECK(kubeconfig_load(&access_, "/dev/null", NULL, why) == -EINVAL);
 }
 
 int

@@ -116,6 +116,21 @@ TEST(families_of_the_table)
 	}
 }
 
+TEST(a_source_without_them)
+{
+	struct mesh_source source = { .path = (char[]){ "T" },
+		.skip_allocated = true };
+	struct mesh without = mesh;
+	struct reading r;
+
+	without.sources = &source;
+	without.source_count = 1;
+	r = read_text("kubernetes", &without, ENTRY("a", "", HOST("a.test")));
+	CHECK(silent(&r));
+	CHECK(has(&r, "a.test", "none"));
+	reading_free(&r);
+}
+
 TEST(who_gets_none)
 {
 	struct reading r = reading_of(

@@ -48,6 +48,30 @@ TEST(names_of_a_kubernetes_service)
 	reading_free(&r);
 }
 
+/* They pass then, unless they have another address. */
+TEST(allocated_addresses_are_left_out)
+{
+	struct mesh_source source = { .path = (char[]){ "T" },
+		.skip_allocated = true };
+	struct mesh without = mesh;
+	const char *text = ONE("\"only.test\": {\"ips\": [\"240.240.0.7\","
+	    " \"2001:2::f0f0:7\"]},\n\"both.test\": {\"ips\":"
+	    " [\"240.240.0.8\", \"10.0.0.1\"], \"altHosts\": [\"x.test\"]}");
+	struct reading r;
+
+	without.sources = &source;
+	without.source_count = 1;
+	r = read_text("nds", &without, text);
+	CHECK(silent(&r));
+	CHECK(table_names(r.table) == 1);
+	CHECK(find(r.table, "only.test").kind == ENTRY_NONE);
+	CHECK(has(&r, "both.test", "10.0.0.1"));
+	reading_free(&r);
+	r = read_text("nds", &mesh, text);
+	CHECK(table_names(r.table) == 2 && has(&r, "only.test", "240.240.0.7"));
+	reading_free(&r);
+}
+
 TEST(names_of_other_hosts)
 {
 	struct reading r = read_text("nds", &mesh, ONE(
