@@ -17,6 +17,7 @@
 #include "rules/ruleset.h"
 
 #define AS_ROOT		"Run nfdns doctor as root."
+#define RELOAD_REFUSED	"reload refused"	/* has a line of its own */
 #define OLD_TABLE_S	((int64_t)7 * 86400)
 
 static size_t
@@ -128,7 +129,8 @@ check_state(struct findings *findings, const struct status_page *page)
 		findings_add(findings, FINDING_OK, "daemon", NULL, "nfdnsd "
 		    NFDNS_VERSION " is ready, pid %d",
 		    (int)atomic_load(&s->pid));
-	else if (state == STATUS_DEGRADED)
+	else if (state == STATUS_DEGRADED &&
+	    strncmp(why, RELOAD_REFUSED, strlen(RELOAD_REFUSED)) != 0)
 		findings_add(findings, FINDING_BAD, "daemon",
 		    strstr(why, "canary") == NULL ? "nfdns status and "
 		    "journalctl -u nfdnsd say more." :
@@ -136,7 +138,7 @@ check_state(struct findings *findings, const struct status_page *page)
 		    "line \"" FINDING_OBSTACLE "\" names." : "The lines "
 		    "\"canary\" say what arrives now.",
 		    "nfdnsd is degraded: %s", why);
-	else
+	else if (state != STATUS_DEGRADED)
 		findings_add(findings, FINDING_WARNING, "daemon",
 		    "Wait a moment and ask again.", "nfdnsd is %s",
 		    state == STATUS_STARTING ? "starting" : "stopping");
@@ -269,7 +271,10 @@ check_feed(struct findings *findings, const struct feed_shown *feed)
 		return;
 	}
 	findings_add(findings, health == FEED_WAITS || health == FEED_STALE ?
-	    FINDING_BAD : FINDING_WARNING, "feed", feed->report.running ?
+	    FINDING_BAD : FINDING_WARNING, "feed",
+	    strstr(feed->report.status.error, "not yet valid") != NULL ?
+	    "Is this machine's clock right?  date shows it." :
+	    feed->report.running ?
 	    "nfdns status shows what its server said last; names may be old "
 	    "until it answers." : "Start nfdns-feed; journalctl -u nfdns-feed "
 	    "says why it ended.", "%s", text);
