@@ -21,7 +21,7 @@ Trial = collections.namedtuple("Trial", "name command has_tcp")
 
 
 @contextlib.contextmanager
-def outside():
+def outside(**options):
     """A lab whose machine has a mesh, and a nameserver without it."""
     with Lab() as lab:
         require_queue(lab.vm)
@@ -33,7 +33,7 @@ def outside():
                     "--address=/www.outside.example/2001:db8::66", "--address=/nx.outside.example/",
                     "--address=/mesh.example/")
         tables = f'{{ format = "zone"; path = "{path}"; origin = "mesh.example."; }}'
-        with Daemon(lab, tables=tables) as daemon:
+        with Daemon(lab, tables=tables, **options) as daemon:
             yield lab, daemon
 
 
