@@ -21,6 +21,7 @@ enum {
 	NEED_DAEMON = 2,	/* a running daemon, which run_dir leads to */
 	NEED_ROOT = 4,		/* root, or the capability that stands for it */
 	ARGUMENTS = 8,		/* no need: it reads its arguments itself */
+	MAY_ASK = 16,		/* nor this: a daemon, with an option */
 };
 
 static const char *const needs[] = { "a valid configuration",
@@ -33,61 +34,52 @@ static const struct command {
 	const char *word;	/* the word after it; NULL: none */
 	int (*run)(const struct config *config, int argc, char **argv);
 	unsigned int need;
-	/*
-	 * How many tables it reads.  With -i or --running, a table does not
-	 * come from the configuration.
-	 */
-	unsigned int tables;
 	const struct command_option *options;	/* NULL: --help and -c only */
 } commands[] = {
-	{ "check", NULL, cmd_check, ARGUMENTS, 0, check_options },
-	{ "status", NULL, cmd_status,
-	  NEED_DAEMON | ARGUMENTS, 0, status_options },
+	{ "check", NULL, cmd_check, ARGUMENTS, check_options },
+	{ "status", NULL, cmd_status, NEED_DAEMON | ARGUMENTS, status_options },
 	{ "explain", NULL, cmd_explain,
-	  NEED_CONFIG | ARGUMENTS, 0, explain_options },
-	{ "ask", NULL, cmd_ask, NEED_CONFIG | ARGUMENTS, 0, ask_options },
-	{ "metrics", NULL, cmd_metrics, NEED_DAEMON, 0, NULL },
-	{ "metrics", "--openmetrics", cmd_metrics_open, NEED_DAEMON, 0, NULL },
-	{ "metrics", "--http", cmd_metrics_http, NEED_DAEMON, 0, NULL },
-	{ "top", NULL, cmd_top, NEED_DAEMON | ARGUMENTS, 0, top_options },
-	{ "rules", NULL, cmd_rules_print, NEED_CONFIG, 0, NULL },
-	{ "rules", "print", cmd_rules_print, NEED_CONFIG, 0, NULL },
+	  NEED_CONFIG | ARGUMENTS, explain_options },
+	{ "ask", NULL, cmd_ask, NEED_CONFIG | ARGUMENTS, ask_options },
+	{ "metrics", NULL, cmd_metrics, NEED_DAEMON, NULL },
+	{ "metrics", "--openmetrics", cmd_metrics_open, NEED_DAEMON, NULL },
+	{ "metrics", "--http", cmd_metrics_http, NEED_DAEMON, NULL },
+	{ "top", NULL, cmd_top, NEED_DAEMON | ARGUMENTS, top_options },
+	{ "rules", NULL, cmd_rules_print, NEED_CONFIG, NULL },
+	{ "rules", "print", cmd_rules_print, NEED_CONFIG, NULL },
 	{ "rules", "verify", cmd_rules_verify,
-	  NEED_CONFIG | NEED_ROOT | ARGUMENTS, 0, rules_options },
-	{ "rules", "absent", cmd_rules_absent, NEED_ROOT, 0, NULL },
-	{ "rules", "sweep", cmd_rules_sweep, NEED_ROOT, 0, NULL },
-	{ "table", NULL, cmd_table, 0, 0, NULL },
-	{ "table", "compile", cmd_table,
-	  NEED_CONFIG, 0, table_compile_options },
-	{ "table", "list", cmd_table, NEED_CONFIG, 1, table_side_options },
-	{ "table", "get", cmd_table, NEED_CONFIG, 1, table_side_options },
-	{ "cache", NULL, cmd_cache,
-	  NEED_DAEMON | NEED_ROOT, 0, cache_options },
+	  NEED_CONFIG | NEED_ROOT | ARGUMENTS, rules_options },
+	{ "rules", "absent", cmd_rules_absent, NEED_ROOT, NULL },
+	{ "rules", "sweep", cmd_rules_sweep, NEED_ROOT, NULL },
+	{ "table", NULL, cmd_table, 0, NULL },
+	{ "table", "list", cmd_table_list, MAY_ASK | ARGUMENTS, table_options },
+	{ "table", "get", cmd_table_get, MAY_ASK | ARGUMENTS, table_options },
+	{ "cache", NULL, cmd_cache, NEED_DAEMON | NEED_ROOT, cache_options },
 	{ "cache", "--json", cmd_cache,
-	  NEED_DAEMON | NEED_ROOT, 0, cache_options },
+	  NEED_DAEMON | NEED_ROOT, cache_options },
 	{ "cache", "stats", cmd_cache,
-	  NEED_DAEMON | NEED_ROOT | ARGUMENTS, 0, cache_options },
+	  NEED_DAEMON | NEED_ROOT | ARGUMENTS, cache_options },
 	{ "cache", "list", cmd_cache,
-	  NEED_DAEMON | NEED_ROOT | ARGUMENTS, 0, cache_options },
+	  NEED_DAEMON | NEED_ROOT | ARGUMENTS, cache_options },
 	{ "cache", "get", cmd_cache,
-	  NEED_DAEMON | NEED_ROOT | ARGUMENTS, 0, cache_options },
+	  NEED_DAEMON | NEED_ROOT | ARGUMENTS, cache_options },
 	{ "cache", "flush", cmd_cache,
-	  NEED_DAEMON | NEED_ROOT | ARGUMENTS, 0, cache_flush_options },
-	{ "doctor", NULL, cmd_doctor, ARGUMENTS, 0, doctor_options },
-	{ "log", NULL, cmd_log, ARGUMENTS, 0, log_options },
-	{ "log", "verify", cmd_log_verify, ARGUMENTS, 0, NULL },
+	  NEED_DAEMON | NEED_ROOT | ARGUMENTS, cache_flush_options },
+	{ "doctor", NULL, cmd_doctor, ARGUMENTS, doctor_options },
+	{ "log", NULL, cmd_log, ARGUMENTS, log_options },
+	{ "log", "verify", cmd_log_verify, ARGUMENTS, NULL },
 	{ "reload", NULL, cmd_reload,
-	  NEED_DAEMON | NEED_ROOT | ARGUMENTS, 0, reload_options },
-	{ "pause", NULL, cmd_pause, NEED_DAEMON | NEED_ROOT | ARGUMENTS, 0, NULL },
-	{ "resume", NULL, cmd_resume, NEED_DAEMON | NEED_ROOT, 0, NULL },
+	  NEED_DAEMON | NEED_ROOT | ARGUMENTS, reload_options },
+	{ "pause", NULL, cmd_pause, NEED_DAEMON | NEED_ROOT | ARGUMENTS, NULL },
+	{ "resume", NULL, cmd_resume, NEED_DAEMON | NEED_ROOT, NULL },
 	{ "join", NULL, cmd_join,
-	  NEED_CONFIG | NEED_ROOT | ARGUMENTS, 0, join_options },
-	{ "join", "--print-manifest", cmd_join_manifest, 0, 0, NULL },
+	  NEED_CONFIG | NEED_ROOT | ARGUMENTS, join_options },
+	{ "join", "--print-manifest", cmd_join_manifest, 0, NULL },
 	{ "leave", NULL, cmd_leave,
-	  NEED_CONFIG | NEED_ROOT | ARGUMENTS, 0, leave_options },
+	  NEED_CONFIG | NEED_ROOT | ARGUMENTS, leave_options },
 };
 
-/* The commands' help; usage NULL: the command prints its own. */
+/* The commands' help. */
 static const struct {
 	const char *name, *summary, *usage;
 } texts[] = {
@@ -101,7 +93,7 @@ static const struct {
 	{ "top", "show what is asked, each second", top_usage },
 	{ "rules", "print the nftables rules, or verify the kernel's",
 	  rules_usage },
-	{ "table", "mesh tables: compile, list, get", NULL },
+	{ "table", "mesh tables: list, get", table_usage },
 	{ "cache", "answers that forwarding keeps: list, get, flush",
 	  cache_usage },
 	{ "join", "connect to a mesh's or a cluster's control plane",
@@ -226,8 +218,7 @@ find_command(int argc, char **argv)
 		refuse_word(argv[0], word);
 		return NULL;
 	}
-	for (int i = 2; i < argc && command->run != cmd_table &&
-	    (command->need & ARGUMENTS) == 0; i++)
+	for (int i = 2; i < argc && (command->need & ARGUMENTS) == 0; i++)
 		if (!is_help(argv[i])) {
 			refuse_word(argv[0], argv[i]);
 			return NULL;
@@ -235,32 +226,11 @@ find_command(int argc, char **argv)
 	return command;
 }
 
-/* What the command needs if it has these arguments. */
-static unsigned int
-need_of(const struct command *command, int argc, char **argv)
-{
-	unsigned int need = command->need, named = 0;
-
-	for (int i = 1; i < argc && command->tables > 0; i++) {
-		const bool running = strcmp(argv[i], "-r") == 0 ||
-		    strcmp(argv[i], "--running") == 0;
-
-		named += running || strcmp(argv[i], "-i") == 0 ||
-		    strncmp(argv[i], "--image", 7) == 0;
-		if (running)
-			need |= NEED_DAEMON | NEED_ROOT;
-	}
-	if (command->tables > 0 && named >= command->tables)
-		need &= ~(unsigned int)NEED_CONFIG;
-	return need;
-}
-
 /* Prints what the rows of a command need, or the row of one word. */
 static void
 print_needs(const char *name, const char *word)
 {
 	const char *title = "\nNeeds:\n";
-	unsigned int tables = 0;
 
 	for (size_t i = 0; i < COUNT(commands); i++) {
 		const struct command *c = &commands[i];
@@ -269,11 +239,10 @@ print_needs(const char *name, const char *word)
 		if (strcmp(c->name, name) != 0 || (word != NULL &&
 		    !text_is_same(c->word, word)))
 			continue;
-		if ((c->need & ~(unsigned int)ARGUMENTS) == 0)
+		if ((c->need & ~(unsigned int)(ARGUMENTS | MAY_ASK)) == 0)
 			continue;
 		(void)fputs(title, stdout);
 		title = "";
-		tables += c->tables;
 		(void)printf("  %s %-12s ", c->name,
 		    c->word != NULL ? c->word : "");
 		for (size_t n = 0; n < COUNT(needs); n++) {
@@ -284,28 +253,16 @@ print_needs(const char *name, const char *word)
 		}
 		(void)puts("");
 	}
-	if (tables > 0)
-		(void)puts("With -i IMAGE no configuration; with --running a "
-		    "running daemon and root.");
 }
 
 static int
-print_help(const struct command *command, int argc, char **argv)
+print_help(const struct command *command)
 {
-	const struct config none = { .run_dir = NULL };
-	int code = EXIT_OK;
-
-	for (size_t i = 0; i < COUNT(texts); i++) {
-		if (strcmp(texts[i].name, command->name) != 0)
-			continue;
-		if (texts[i].usage != NULL)
+	for (size_t i = 0; i < COUNT(texts); i++)
+		if (strcmp(texts[i].name, command->name) == 0)
 			(void)fputs(texts[i].usage, stdout);
-		else
-			code = command->run(&none, argc, argv);
-	}
-	if (code == EXIT_OK)
-		print_needs(command->name, command->word);
-	return code;
+	print_needs(command->name, command->word);
+	return EXIT_OK;
 }
 
 /*
@@ -364,16 +321,14 @@ command_run(const char *path, int argc, char **argv)
 {
 	const struct command *command = find_command(argc, argv);
 	const char *file = path != NULL ? path : CONFIG_DEFAULT_PATH;
-	unsigned int need;
 
 	if (command == NULL)
 		return EXIT_USAGE;
 	if (command_options_ask_help(argc, argv))
-		return print_help(command, argc, argv);
-	need = need_of(command, argc, argv);
-	if ((need & NEED_DAEMON) != 0 && path != NULL && !is_readable(path))
+		return print_help(command);
+	if ((command->need & (NEED_DAEMON | MAY_ASK)) != 0 && path != NULL && !is_readable(path))
 		return EXIT_INVALID;
-	if ((need & NEED_CONFIG) == 0)
+	if ((command->need & NEED_CONFIG) == 0)
 		return run_without(command, file, argc, argv);
 	return run_with(command, file, argc, argv);
 }

@@ -17,7 +17,7 @@
 
 extern const struct command_option explain_options[], ask_options[], log_options[],
     doctor_options[], join_options[], leave_options[], cache_options[],
-    cache_flush_options[], table_compile_options[], table_side_options[],
+    cache_flush_options[], table_options[],
     top_options[], status_options[], check_options[], reload_options[],
     rules_options[];
 
@@ -46,8 +46,10 @@ int cmd_rules_verify(const struct config *config, int argc, char **argv);
 int cmd_rules_absent(const struct config *config, int argc, char **argv);
 int cmd_rules_sweep(const struct config *config, int argc, char **argv);
 
-/* All of "nfdns table": it has options of its own, --help among them. */
+extern const char table_usage[];
 int cmd_table(const struct config *config, int argc, char **argv);
+int cmd_table_list(const struct config *config, int argc, char **argv);
+int cmd_table_get(const struct config *config, int argc, char **argv);
 
 extern const char cache_usage[];
 int cmd_cache(const struct config *config, int argc, char **argv);

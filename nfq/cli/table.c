@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "nfq/cli/commands.h"
 #include "nfq/cli/daemon_ask.h"
+#include "nfq/cli/explain/words.h"
 #include "nfq/cli/message.h"
 #include "nfq/cli/progress.h"
 #include "nfq/process/compiler.h"
@@ -18,7 +17,6 @@
 #include "resolver/dns/name.h"
 #include "resolver/dns/rdata.h"
 #include "resolver/dns/rr.h"
-#include "resolver/fds.h"
 #include "resolver/idn.h"
 #include "resolver/image/table.h"
 #include "resolver/listing/table_list.h"
@@ -171,25 +169,6 @@ table_print_json(const struct table *table, FILE *out)
 	return error;
 }
 
-static const char *
-kind_text(enum entry_kind kind)
-{
-	switch (kind) {
-	case ENTRY_EXACT:
-		return "exact";
-	case ENTRY_WILDCARD:
-		return "wildcard";
-	case ENTRY_SEARCH:
-		return "search";
-	case ENTRY_SEARCH_WILDCARD:
-		return "search-wildcard";
-	case ENTRY_EMPTY:
-		return "empty";
-	default:
-		return "none";
-	}
-}
-
 /* The target of NAME.SEARCH, or the name itself. */
 static const char *
 target_text(const struct dns_name *name, const struct entry *entry,
@@ -257,7 +236,7 @@ table_print_find(const struct table *table, const struct dns_name *name,
 		return 0;
 	}
 	(void)target_text(name, &entry, target);
-	fprintf(out, "; %s: found as %s", owner, kind_text(entry.kind));
+	fprintf(out, "; %s: found as %s", owner, words_kind(entry.kind));
 	if (entry.target_length != 0)
 		fprintf(out, ", %s search domain: %s",
 		    entry.target_search != NULL ? "with another" :
@@ -288,7 +267,7 @@ table_print_find_json(const struct table *table, const struct dns_name *name,
 	table_find(table, name, &entry);
 	json_write_open(&w, NULL, '{');
 	json_write_text(&w, "name", name_to_text(name->octets, text));
-	json_write_text(&w, "found", kind_text(entry.kind));
+	json_write_text(&w, "found", words_kind(entry.kind));
 	if (entry.target_length != 0)
 		json_write_text(&w, "target", target_text(name, &entry, text));
 	if (entry.node != 0)
@@ -302,153 +281,108 @@ table_print_find_json(const struct table *table, const struct dns_name *name,
 
 #define OUTSIDE_TEXT	(NAME_TEXT_SIZE + 80)
 
-/* What the command line asked for. */
-struct request {
-	const struct config *config;
-	const char *image;		/* -i */
-	bool running;			/* -r; neither: the config's tables */
-	const char *output;		/* -o */
-	bool json;
-	char **words;			/* the arguments after the options */
-	int word_count;
-	char program[32];		/* "nfdns table list", for messages */
+const char table_usage[] =
+    "usage: nfdns [-c FILE] table list [--running] [--json]\n"
+    "       nfdns [-c FILE] table get [--running] [--json] NAME [TYPE]\n"
+    "\n"
+    "list prints every record of the configured tables, sorted by name; get, what\n"
+    "they hold for NAME, how it was found and which source defines it.  Exit code\n"
+    "1: there is no such name or type.  To see the answer that a client gets, use\n"
+    "dig NAME TYPE.\n"
+    "\n"
+    "  -r, --running  of the running daemon's table, as root\n"
+    "  -j, --json     a JSON object for each name\n"
+    "\n"
+    "  nfdns table list | grep shop\n"
+    "  nfdns table get reviews.shop.svc.cluster.local\n";
+
+struct words {
+	bool running, json;
 };
 
-struct action {
-	const char *name;
-	const struct command_option *options;
-	int min_words, max_words;
-	int (*run)(const struct request *);
-	const char *help;
-};
-
-static int table_compile(const struct request *);
-static int table_list(const struct request *);
-static int table_get(const struct request *);
-
-const struct command_option table_compile_options[] = {
-	OPTION_TEXT("output", 'o', struct request, output),
+const struct command_option table_options[] = {
+	OPTION_FLAG("running", 'r', struct words, running),
+	OPTION_FLAG("json", 'j', struct words, json),
 	{ .name = NULL },
 };
-
-const struct command_option table_side_options[] = {
-	OPTION_TEXT("image", 'i', struct request, image),
-	OPTION_FLAG("running", 'r', struct request, running),
-	OPTION_FLAG("json", 'j', struct request, json),
-	{ .name = NULL },
-};
-
-static const struct action actions[] = {
-	{ "compile", table_compile_options, 0, 0, table_compile,
-	  "nfdns table compile -o FILE\n"
-	  "  Compiles the configuration's tables into one image.\n"
-	  "  -o, --output FILE  write the image to FILE, replaced atomically\n" },
-	{ "list", table_side_options, 0, 0, table_list,
-	  "nfdns table list [-i IMAGE | --running] [--json]\n"
-	  "  Prints every record of the table, sorted by name.\n"
-	  "  -i, --image IMAGE  read this image, not the configured tables\n"
-	  "  -r, --running      read the running daemon's table\n"
-	  "  -j, --json         one JSON object for each name\n" },
-	{ "get", table_side_options, 1, 2, table_get,
-	  "nfdns table get [-i IMAGE | --running] [--json] NAME [TYPE]\n"
-	  "  Prints what the table holds for NAME, how it was found and which\n"
-	  "  source defines it.  Exit code 1: the table has no such name or type.\n"
-	  "  To see the answer that a client gets, use dig NAME TYPE.\n"
-	  "  -i, --image IMAGE  read this image, not the configured tables\n"
-	  "  -r, --running      read the running daemon's table\n"
-	  "  -j, --json         as one JSON object\n" },
-};
-
-#define ACTIONS (sizeof(actions) / sizeof(actions[0]))
 
 /*
- * Compiles the config's tables in the compiler process, as the daemon does, and
- * prints what is wrong with them.  An fd with the image, or a negative errno.
+ * The running daemon's table, or the configured ones, compiled as the daemon does it;
+ * the configuration goes to *config then.  NULL and *exit_code after a message.
  */
-static int
-compile_tables(const struct config *config)
+static struct table *
+open_table(const struct config *peeked, bool running, struct config **config,
+    int *exit_code)
 {
 	struct diag diag = DIAG_INIT;
-	int image;
-
-	progress_start("compiling the tables");
-	image = compiler_run(config, &diag);
-	progress_stop();
-	diag_print(&diag, "nfdns", stderr);
-	diag_free(&diag);
-	return image;
-}
-
-/*
- * Returns an fd with the image that the command line names, or that of the
- * config's tables, or -1 and *exit_code after a message.
- */
-static int
-open_image(const struct request *r, int *exit_code)
-{
-	int fd;
-
-	*exit_code = EXIT_INVALID;
-	if (r->running)
-		return daemon_open("table", r->config->run_dir, exit_code);
-	if (r->image == NULL)
-		return compile_tables(r->config);
-	fd = open(r->image, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (fd < 0) {
-		*exit_code = EXIT_ERROR;
-		cli_error("%s: cannot be opened: %s", r->image,
-		    strerror(errno));
-	}
-	return fd;
-}
-
-/* Opens the table.  NULL and *exit_code after a message. */
-static struct table *
-open_table(const struct request *r, int *exit_code)
-{
-	int fd = open_image(r, exit_code);
 	struct table *table = NULL;
 	const char *why = NULL;
+	int fd = -1;
 
+	*config = NULL;
+	*exit_code = EXIT_INVALID;
+	if (running) {
+		fd = daemon_open("table", peeked->run_dir, exit_code);
+	} else if (config_load(config, peeked->path, &diag) == 0) {
+		progress_start("compiling the tables");
+		fd = compiler_run(*config, &diag);
+		progress_stop();
+	}
+	diag_print(&diag, "nfdns", stderr);
+	diag_free(&diag);
 	if (fd < 0)
 		return NULL;
 	*exit_code = EXIT_INVALID;
 	if (table_open(&table, fd, &why) != 0)
-		cli_error("%s: %s", r->running ? "the table of nfdnsd" :
-		    r->image != NULL ? r->image : "the compiled tables", why);
+		cli_error("%s: %s", running ? "the table of nfdnsd" :
+		    "the compiled tables", why);
 	(void)close(fd);
 	return table;
 }
 
 /* Flushes the output.  exit_code, or EXIT_ERROR after a message. */
 static int
-finish_output(int exit_code)
+finish_output(int exit_code, int error)
 {
-	if (fflush(stdout) == 0 && !ferror(stdout))
+	if (error == 0 && (fflush(stdout) != 0 || ferror(stdout)))
+		error = -errno;
+	if (error == 0)
 		return exit_code;
-	cli_error("cannot write the output: %s",
-	    strerror(errno));
+	cli_error("cannot write the output: %s", strerror(-error));
 	return EXIT_ERROR;
 }
 
-static int
-table_list(const struct request *r)
+/* Without a word behind it. */
+int
+cmd_table(const struct config *config, int argc, char **argv)
 {
-	int exit_code;
-	struct table *table = open_table(r, &exit_code);
-	int error;
+	(void)config;
+	(void)argc;
+	(void)argv;
+	suggest_usage(stderr, "nfdns table", "say list or get");
+	return EXIT_USAGE;
+}
 
-	if (table == NULL)
-		return exit_code;
-	error = r->json ? table_print_json(table, stdout) :
-	    table_print(table, stdout);
-	table_close(table);
-	if (error != 0) {
-		cli_error("cannot print the table: %s",
-		    strerror(-error));
-		return EXIT_ERROR;
+int
+cmd_table_list(const struct config *peeked, int argc, char **argv)
+{
+	struct words words = { .json = false };
+	struct config *config;
+	struct table *table;
+	int exit_code, error;
+
+	if (!command_options_only(table_options, "nfdns table", &words,
+	    argc - 1, argv + 1))
+		return EXIT_USAGE;
+	table = open_table(peeked, words.running, &config, &exit_code);
+	if (table != NULL) {
+		error = words.json ? table_print_json(table, stdout) :
+		    table_print(table, stdout);
+		exit_code = finish_output(EXIT_OK, error);
 	}
-	return finish_output(EXIT_OK);
+	table_close(table);
+	config_free(config);
+	return exit_code;
 }
 
 /* What a client gets for a name that is in no table and no zone. */
@@ -456,7 +390,8 @@ static const char *
 outside(const struct config *config, const struct dns_name *name,
     char text[static OUTSIDE_TEXT])
 {
-	const int index = forward_settings_domain(&config->forward, name);
+	const int index = config != NULL ?
+	    forward_settings_domain(&config->forward, name) : -1;
 	const struct forward_domain *longest;
 	char domain[NAME_TEXT_SIZE];
 
@@ -485,193 +420,67 @@ tell_changed(const char *run_dir)
 	daemon_answer_free(&answer);
 }
 
+/* 1: there are records; 0; or a negative errno. */
 static int
-table_get(const struct request *r)
+get(const struct table *table, const struct config *config,
+    const struct dns_name *name, uint16_t type)
 {
-	const char *text = r->words[0];
-	uint16_t type = TYPE_ANY;
-	struct dns_name name;
-	struct table *table;
-	char text_outside[OUTSIDE_TEXT], owner[NAME_TEXT_SIZE];
-	int exit_code, found;
+	char text[OUTSIDE_TEXT], owner[NAME_TEXT_SIZE];
+	const int found = table_print_find(table, name, type,
+	    outside(config, name, text), stdout);
 
-	if (idn_name_from_text(&name, text, strlen(text)) != 0) {
-		cli_error("\"%s\" is not a valid domain name", text);
-		return EXIT_USAGE;
-	}
-	if (r->word_count > 1 && rr_type_from_text(&type, r->words[1]) != 0) {
-		cli_error("\"%s\" is not a valid type: give one such as A, AAAA or "
-		    "TYPE65", r->words[1]);
-		return EXIT_USAGE;
-	}
-	name_lower(&name);
-	table = open_table(r, &exit_code);
-	if (table == NULL)
-		return exit_code;
-	found = r->json ? table_print_find_json(table, &name, type, stdout) :
-	    table_print_find(table, &name, type,
-	    outside(r->config, &name, text_outside), stdout);
-	if (found >= 0 && !r->json && r->config->policy.rule_count > 0)
+	if (config == NULL)
+		return found;
+	if (config->policy.rule_count > 0)
 		printf("; a rule of the policy may say otherwise: nfdns explain "
-		    "%s\n", name_to_text(name.octets, owner));
-	if (!r->json && !r->running && r->image == NULL)
-		tell_changed(r->config->run_dir);
-	table_close(table);
-	if (found < 0) {
-		cli_error("cannot print the name: %s",
-		    strerror(-found));
-		return EXIT_ERROR;
-	}
-	return finish_output(found > 0 ? EXIT_OK : EXIT_ERROR);
+		    "%s\n", name_to_text(name->octets, owner));
+	tell_changed(config->run_dir);
+	return found;
 }
 
-/* Copies the image to fd, which becomes r->output. */
-static int
-write_output(const struct request *r, int fd, int image)
+/* NAME [TYPE].  False after a message. */
+static bool
+read_name(struct dns_name *name, uint16_t *type, int count, char **word)
 {
-	int error = fds_copy(fd, image);
-	struct table *table;
-	const char *why;
-
-	if (error == 0 && (fchmod(fd, 0644) != 0 || fsync(fd) != 0))
-		error = -errno;
-	if (error != 0) {
-		cli_error("%s: cannot be written: %s", r->output,
-		    strerror(-error));
-		return EXIT_ERROR;
-	}
-	if (table_open(&table, fd, &why) != 0) {
-		cli_error("%s: %s", r->output, why);
-		return EXIT_ERROR;
-	}
-	printf("%zu name%s, %zu octets\n", table_names(table),
-	    table_names(table) == 1 ? "" : "s",
-	    table_octets(table));
-	table_close(table);
-	return EXIT_OK;
-}
-
-static int
-compile_output(const struct request *r, int fd)
-{
-	int image = compile_tables(r->config), code;
-
-	if (image < 0)
-		return EXIT_INVALID;
-	code = write_output(r, fd, image);
-	(void)close(image);
-	return code;
-}
-
-static int
-table_compile(const struct request *r)
-{
-	int exit_code = EXIT_ERROR;
-	char *draft = NULL;
-	int fd;
-
-	if (r->output == NULL) {
-		suggest_usage(stderr, r->program, "-o FILE is missing");
-		return EXIT_USAGE;
-	}
-	/* In the output's directory, so that rename(2) works. */
-	if (asprintf(&draft, "%s.XXXXXX", r->output) < 0) {
-		cli_error("out of memory");
-		return EXIT_ERROR;
-	}
-	fd = mkostemp(draft, O_CLOEXEC);
-	if (fd < 0) {
-		cli_error("%s: cannot be created: %s",
-		    r->output, strerror(errno));
-		free(draft);
-		return EXIT_ERROR;
-	}
-	exit_code = compile_output(r, fd);
-	if (exit_code == EXIT_OK && rename(draft, r->output) != 0) {
-		cli_error("%s: cannot be replaced: %s",
-		    r->output, strerror(errno));
-		exit_code = EXIT_ERROR;
-	}
-	if (exit_code != EXIT_OK)
-		(void)unlink(draft);
-	(void)close(fd);
-	free(draft);
-	return finish_output(exit_code);
-}
-
-static void
-print_help(FILE *out)
-{
-	for (size_t i = 0; i < ACTIONS; i++)
-		fputs(actions[i].help, out);
-	fputs("Exit codes: 0 success, 1 error or not found, 2 usage, 3 nfdnsd is"
-	    " not running,\n4 invalid tables or image.\n", out);
-}
-
-/* Checks what was given.  An exit code, or -1 to go on. */
-static int
-check_request(const struct action *action, const struct request *r)
-{
-	const char *why = NULL;
-
-	if (r->image != NULL && r->running)
-		why = "--image and --running exclude each other";
-	else if (r->word_count < action->min_words)
-		why = "a name is missing";
-	else if (r->word_count > action->max_words)
-		why = "too many arguments";
-	if (why == NULL)
-		return -1;
-	suggest_usage(stderr, r->program, "%s", why);
-	return EXIT_USAGE;
-}
-
-/* Reads options and words of one action.  An exit code, or -1 to go on. */
-static int
-read_options(const struct action *action, struct request *r, int argc,
-    char **argv)
-{
-	int first;
-
-	(void)snprintf(r->program, sizeof(r->program), "nfdns table %s",
-	    action->name);
-	if (command_options_ask_help(argc, argv)) {
-		fputs(action->help, stdout);
-		return EXIT_OK;
-	}
-	first = command_options_read(action->options, r->program, r, argc,
-	    argv);
-	if (first < 0)
-		return EXIT_USAGE;
-	r->words = argv + first;
-	r->word_count = argc - first;
-	return check_request(action, r);
+	*type = TYPE_ANY;
+	if (count < 1 || count > 2)
+		suggest_usage(stderr, "nfdns table", count < 1 ?
+		    "a name is missing" : "too many arguments");
+	else if (idn_name_from_text(name, word[0], strlen(word[0])) != 0)
+		suggest_usage(stderr, "nfdns table", "\"%s\" is not a valid "
+		    "domain name", word[0]);
+	else if (count > 1 && rr_type_from_text(type, word[1]) != 0)
+		suggest_usage(stderr, "nfdns table", "\"%s\" is not a valid "
+		    "type: give one such as A, AAAA or TYPE65", word[1]);
+	else
+		return true;
+	return false;
 }
 
 int
-cmd_table(const struct config *config, int argc, char **argv)
+cmd_table_get(const struct config *peeked, int argc, char **argv)
 {
-	struct request request = { .config = config };
-	const char *name = argc > 1 ? argv[1] : NULL;
+	struct words words = { .json = false };
+	const int first = command_options_read(table_options, "nfdns table",
+	    &words, argc - 1, argv + 1);
+	struct config *config;
+	struct table *table;
+	struct dns_name name;
+	uint16_t type;
+	int exit_code, found;
 
-	if (name != NULL && (strcmp(name, "--help") == 0 ||
-	    strcmp(name, "-h") == 0)) {
-		print_help(stdout);
-		return EXIT_OK;
+	if (first < 0 || !read_name(&name, &type, argc - 1 - first,
+	    argv + 1 + first))
+		return EXIT_USAGE;
+	name_lower(&name);
+	table = open_table(peeked, words.running, &config, &exit_code);
+	if (table != NULL) {
+		found = words.json ? table_print_find_json(table, &name, type,
+		    stdout) : get(table, config, &name, type);
+		exit_code = finish_output(found > 0 ? EXIT_OK : EXIT_ERROR,
+		    found < 0 ? found : 0);
 	}
-	for (size_t i = 0; name != NULL && i < ACTIONS; i++) {
-		int exit_code;
-
-		if (strcmp(actions[i].name, name) != 0)
-			continue;
-		exit_code = read_options(&actions[i], &request, argc - 1,
-		    argv + 1);
-		return exit_code >= 0 ? exit_code : actions[i].run(&request);
-	}
-	if (name != NULL)
-		suggest_usage(stderr, "nfdns table", "unknown command \"%s\"",
-		    name);
-	else
-		print_help(stderr);
-	return EXIT_USAGE;
+	table_close(table);
+	config_free(config);
+	return exit_code;
 }

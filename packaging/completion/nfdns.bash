@@ -7,7 +7,7 @@ _nfdns_words()
 {
 	case $1 in
 	rules) echo print verify absent sweep ;;
-	table) echo compile list get ;;
+	table) echo list get ;;
 	cache) echo stats list get flush ;;
 	log) echo verify ;;
 	esac
@@ -24,8 +24,7 @@ _nfdns_options()
 	explain*) echo --uid --gid --from --nameserver --proto \
 	    --reverse --search --configured --brief --all --json ;;
 	ask*) echo --uid --gid --nameserver --reverse --json ;;
-	"table compile") echo --output ;;
-	"table "?*) echo --image --running --json ;;
+	"table "?*) echo --running --json ;;
 	"cache flush") echo --json --tree --all ;;
 	cache*) echo --json ;;
 	metrics*) echo --openmetrics --http ;;
@@ -45,8 +44,8 @@ _nfdns_options()
 _nfdns_values()
 {
 	case $2 in
-	-c | --config | --image | --output | --kubeconfig) echo files ;;
-	-i | -o | -w | -a | -k) echo files ;;
+	-c | --config | --kubeconfig) echo files ;;
+	-k) echo files ;;
 	--list) echo names users rules types verdicts decisions latency ;;
 	--uid | --user) compgen -u ;;
 	--gid) compgen -g ;;

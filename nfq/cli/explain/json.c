@@ -54,11 +54,6 @@ write_place(struct json_write *w, const char *path, size_t length,
 static void
 write_table(struct json_write *w, const struct explanation *e)
 {
-	static const char *const kinds[] = { [ENTRY_NONE] = "none",
-		[ENTRY_EXACT] = "exact", [ENTRY_WILDCARD] = "wildcard",
-		[ENTRY_SEARCH] = "search",
-		[ENTRY_SEARCH_WILDCARD] = "search-wildcard",
-		[ENTRY_EMPTY] = "empty" };
 	const struct entry *entry = &e->entry;
 	const bool found = entry->node != 0;
 	char name[NAME_TEXT_SIZE];
@@ -67,7 +62,7 @@ write_table(struct json_write *w, const struct explanation *e)
 	size_t length;
 
 	json_write_open(w, "table", '{');
-	json_write_text(w, "found", kinds[entry->kind]);
+	json_write_text(w, "found", words_kind(entry->kind));
 	json_write_text(w, "name", name_to_text(found ? e->found.octets :
 	    e->sought.octets, name));
 	if (found) {

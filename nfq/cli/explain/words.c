@@ -65,6 +65,18 @@ words_reason(enum reason reason)
 }
 
 const char *
+words_kind(enum entry_kind kind)
+{
+	static const char *const kinds[] = { [ENTRY_NONE] = "none",
+		[ENTRY_EXACT] = "exact", [ENTRY_WILDCARD] = "wildcard",
+		[ENTRY_SEARCH] = "search",
+		[ENTRY_SEARCH_WILDCARD] = "search-wildcard",
+		[ENTRY_EMPTY] = "empty" };
+
+	return kinds[kind];
+}
+
+const char *
 words_found(enum entry_kind kind)
 {
 	return ways_found[kind];

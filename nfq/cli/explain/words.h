@@ -10,8 +10,9 @@
 const char *words_asker(const struct explain_question *question,
     char buf[static WORDS_ASKER]);
 
-/* How a name was found, behind the name: "is in the table". */
+/* How a name was found, behind the name: "is in the table"; and in one word. */
 const char *words_found(enum entry_kind kind);
+const char *words_kind(enum entry_kind kind);
 
 /* Why, as a sentence's half: "the table has records of this type". */
 const char *words_reason(enum reason reason);
