@@ -3,11 +3,11 @@
 #include <unistd.h>
 
 #include "nfq/cli/commands.h"
+#include "nfq/cli/message.h"
 #include "nfq/process/compiler.h"
 #include "nfq/process/diag_print.h"
 #include "nfq/supervisor/audit_files.h"
 #include "nfq/process/exit_code.h"
-#include "nfq/cli/progress.h"
 #include "policy/config/policy_check.h"
 #include "resolver/image/table.h"
 #include "resolver/text/json_write.h"
@@ -99,9 +99,9 @@ check_all(const struct config *config, uint64_t *names, struct diag *diag)
 		diag_add(diag, DIAG_WARNING, config->path, 0, "there is no "
 		    "table, domain to forward or rule: every question passes; "
 		    "name a table in mesh.tables, or run nfdns join");
-	progress_start("compiling the tables");
+	cli_waits_for("compiling the tables");
 	image = compiler_run(config, diag);
-	progress_stop();
+	cli_waits_for(NULL);
 	if (image >= 0)
 		check_image(config, image, &label, diag);
 	*names = label.names;

@@ -18,7 +18,6 @@
 #include "nfq/cli/join/plan.h"
 #include "nfq/cli/join/units.h"
 #include "nfq/cli/message.h"
-#include "nfq/cli/progress.h"
 #include "nfq/process/compiler.h"
 #include "nfq/process/diag_print.h"
 #include "nfq/process/exit_code.h"
@@ -204,7 +203,7 @@ first_table_wait(const struct config *config, const char *name,
 	struct feed_report report;
 	bool came = false;
 
-	progress_start("waiting for the first table");
+	cli_waits_for("waiting for the first table");
 	do {
 		if (feed_status_read(&report, config->feed_run_dir, name) != 0 ||
 		    report.written < since)
@@ -213,7 +212,7 @@ first_table_wait(const struct config *config, const char *name,
 		if (!came)
 			(void)poll(NULL, 0, LOOK_MS);
 	} while (!came && !monotime_is_past(monotime_now(), end));
-	progress_stop();
+	cli_waits_for(NULL);
 	return came ? has_come(config, name, namespace, &report) :
 	    has_not_come(&report, seconds, name);
 }

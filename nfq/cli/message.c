@@ -18,6 +18,18 @@ cli_error(const char *format, ...)
 	va_end(arguments);
 }
 
+void
+cli_waits_for(const char *what)
+{
+	if (!isatty(STDERR_FILENO))
+		return;
+	if (what != NULL)
+		(void)fprintf(stderr, "nfdns: %s ...", what);
+	else
+		(void)fputs("\r\033[K", stderr);	/* ECMA-48: erase the line */
+	(void)fflush(stderr);
+}
+
 bool
 cli_has_colour(int fd)
 {

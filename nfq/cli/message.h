@@ -8,6 +8,9 @@
 /* Writes the line "nfdns: error: TEXT" to stderr; format has no line end. */
 void cli_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* On a terminal: what takes a while, until it is called with NULL. */
+void cli_waits_for(const char *what);
+
 /* Whether colours may go there: it is a terminal, and NO_COLOR is not set. */
 bool cli_has_colour(int fd);
 

@@ -10,7 +10,6 @@
 #include "nfq/cli/daemon_ask.h"
 #include "nfq/cli/explain/words.h"
 #include "nfq/cli/message.h"
-#include "nfq/cli/progress.h"
 #include "nfq/process/compiler.h"
 #include "nfq/process/diag_print.h"
 #include "nfq/process/exit_code.h"
@@ -324,9 +323,9 @@ open_table(const struct config *peeked, bool running, struct config **config,
 	if (running) {
 		fd = daemon_open("table", peeked->run_dir, exit_code);
 	} else if (config_load(config, peeked->path, &diag) == 0) {
-		progress_start("compiling the tables");
+		cli_waits_for("compiling the tables");
 		fd = compiler_run(*config, &diag);
-		progress_stop();
+		cli_waits_for(NULL);
 	}
 	diag_print(&diag, "nfdns", stderr);
 	diag_free(&diag);
