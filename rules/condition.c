@@ -138,6 +138,23 @@ print_interface(const struct condition *condition, const uint8_t *value,
 		fprintf(out, "%" PRIu64, index);
 }
 
+/* A name that "*" ends has no octet 0 behind it. */
+static void
+print_name(const struct condition *condition, const uint8_t *value, FILE *out)
+{
+	fprintf(out, "\"%.*s%s\"", condition->size, (const char *)value,
+	    condition->size < sizeof(condition->value) ? "*" : "");
+}
+
+static void
+print_missing(const struct condition *condition, const uint8_t *value,
+    FILE *out)
+{
+	(void)condition;
+	(void)value;
+	fputs("missing", out);
+}
+
 static void
 print_address_type(const struct condition *condition, const uint8_t *value,
     FILE *out)
@@ -220,6 +237,17 @@ load_fib(struct expr_builder *b, const struct subject_row *row,
 }
 
 static void
+load_fib_back(struct expr_builder *b, const struct subject_row *row,
+    const struct condition *condition)
+{
+	(void)condition;
+	expr_add(b, "fib");
+	expr_put_u32(b, NFTNL_EXPR_FIB_RESULT, NFT_FIB_RESULT_OIF);
+	expr_put_u32(b, NFTNL_EXPR_FIB_FLAGS, row->key);
+	expr_put_u32(b, NFTNL_EXPR_FIB_DREG, NFT_REG_1);
+}
+
+static void
 load_cgroup(struct expr_builder *b, const struct subject_row *row,
     const struct condition *condition)
 {
@@ -263,10 +291,15 @@ static const struct subject_row subjects[SUBJECTS] = {
 	[SUBJECT_SKUID] = META("meta skuid", 4, print_decimal, NFT_META_SKUID),
 	[SUBJECT_SKGID] = META("meta skgid", 4, print_decimal, NFT_META_SKGID),
 	[SUBJECT_IIF] = META("iif", 4, print_interface, NFT_META_IIF),
+	[SUBJECT_IIFNAME] = META("iifname", 16, print_name, NFT_META_IIFNAME),
+	[SUBJECT_FIB_BACK] = { .name = "fib saddr . iif oif", .size = 4,
+	    .print = print_missing, .load = load_fib_back,
+	    .key = NFTA_FIB_F_SADDR | NFTA_FIB_F_IIF, .remedy = FIB_REMEDY },
 	[SUBJECT_CGROUPV2] = { .name = "socket cgroupv2", .size = 8,
 	    .print = print_cgroup, .load = load_cgroup },
 	[SUBJECT_FIB_SADDR_TYPE] = FIB("fib saddr type", NFTA_FIB_F_SADDR),
 	[SUBJECT_FIB_DADDR_TYPE] = FIB("fib daddr type", NFTA_FIB_F_DADDR),
+	[SUBJECT_IP_SADDR] = ADDRESS("ip saddr", IPV4_SOURCE, 4),
 	[SUBJECT_IP_DADDR] = ADDRESS("ip daddr", IPV4_DESTINATION, 4),
 	[SUBJECT_IP6_SADDR] = ADDRESS("ip6 saddr", IPV6_SOURCE, 16),
 	[SUBJECT_IP6_DADDR] = ADDRESS("ip6 daddr", IPV6_DESTINATION, 16),
@@ -339,6 +372,19 @@ condition_in(enum subject subject, const char *set)
 		.subject = subject, .operator = OPERATOR_IN,
 		.size = subjects[subject].size, .name = set,
 	};
+}
+
+struct condition
+condition_interface(const char *name)
+{
+	struct condition made = { .subject = SUBJECT_IIFNAME,
+		.operator = OPERATOR_EQUAL, .size = sizeof(made.value) };
+	const size_t length = strnlen(name, sizeof(made.value) - 1);
+
+	memcpy(made.value, name, length);
+	if (length > 0 && name[length - 1] == '*')
+		made.size = (uint8_t)(length - 1);
+	return made;
 }
 
 struct condition

@@ -19,6 +19,7 @@ enum queue_form {
 #define EXPRESSION_QUEUE	"queue"
 #define EXPRESSION_TARGET	"target"
 #define EXPRESSION_TPROXY	"tproxy"
+#define EXPRESSION_DUP		"dup"
 #define XT_TARGET_NFQUEUE	"NFQUEUE"
 
 void condition_encode(struct expr_builder *b,

@@ -35,7 +35,8 @@ encode(const struct rule *rule, enum queue_form form)
 
 	if (b.rule == NULL)
 		return NULL;
-	nftnl_rule_set_u32(b.rule, NFTNL_RULE_FAMILY, NFPROTO_INET);
+	nftnl_rule_set_u32(b.rule, NFTNL_RULE_FAMILY, rules_table_form(
+	    rules_chain_form(rule->chain)->table)->family);
 	if (nftnl_rule_set_str(b.rule, NFTNL_RULE_TABLE,
 	    RULES_TABLE) != 0 || nftnl_rule_set_str(b.rule,
 	    NFTNL_RULE_CHAIN, rules_chain_form(rule->chain)->name) != 0)

@@ -37,13 +37,25 @@ take_rule(const struct nlmsghdr *message, void *data)
 		rc = -errno;
 	table = nftnl_rule_get_str(rule, NFTNL_RULE_TABLE);
 	if (rc == 0 && nftnl_rule_get_str(rule, NFTNL_RULE_CHAIN) != NULL &&
-	    nftnl_rule_get_u32(rule, NFTNL_RULE_FAMILY) == NFPROTO_INET &&
 	    table != NULL && strcmp(table, RULES_TABLE) == 0) {
 		nftnl_rule_list_add_tail(rule, data);
 		return 0;
 	}
 	nftnl_rule_free(rule);
 	return rc;
+}
+
+static int
+read_table(struct netlink *netlink, enum rules_table table,
+    struct nftnl_rule_list *rules)
+{
+	_Alignas(struct nlmsghdr) char buffer[NETLINK_REQUEST_MAX];
+	struct nlmsghdr *message = netlink_request_of(netlink,
+	    rules_table_form(table)->family, buffer, NFT_MSG_GETRULE,
+	    NLM_F_DUMP);
+
+	mnl_attr_put_strz(message, NFTA_RULE_TABLE, RULES_TABLE);
+	return netlink_talk(netlink, message, take_rule, rules);
 }
 
 /*
@@ -53,19 +65,16 @@ take_rule(const struct nlmsghdr *message, void *data)
 static int
 read_rules(struct netlink *netlink, struct nftnl_rule_list **rules)
 {
-	_Alignas(struct nlmsghdr) char buffer[NETLINK_REQUEST_MAX];
 	int rc = -EINTR;
 
 	for (int tries = 0; rc == -EINTR && tries < NETLINK_READ_TRIES;
 	    tries++) {
-		struct nlmsghdr *message = netlink_request(netlink, buffer,
-		    NFT_MSG_GETRULE, NLM_F_DUMP);
-
-		mnl_attr_put_strz(message, NFTA_RULE_TABLE, RULES_TABLE);
 		*rules = nftnl_rule_list_alloc();
 		if (*rules == NULL)
 			return -ENOMEM;
-		rc = netlink_talk(netlink, message, take_rule, *rules);
+		rc = 0;
+		for (enum rules_table t = 0; t < RULES_TABLES && rc == 0; t++)
+			rc = read_table(netlink, t, *rules);
 		if (rc != 0)
 			nftnl_rule_list_free(*rules);
 	}
@@ -169,7 +178,8 @@ count_elements(struct netlink *netlink, const char *set, bool cheap,
 
 struct rules_kernel {
 	struct netlink netlink;
-	bool installed;			/* our table is in the kernel */
+	bool installed;			/* our table is in the kernel, */
+	bool guests;			/* and those of containers */
 	struct rules_features features;	/* as far as known; at first the best */
 	bool chains[CHAINS];		/* those in the installed table */
 	bool sets[RULES_SETS];
@@ -264,21 +274,27 @@ put_streams(struct batch *batch, const struct ruleset *set)
  * which no packet notices.
  */
 static void
-put_whole_table(struct batch *batch, const struct ruleset *set)
+put_whole_table(struct batch *batch, const struct ruleset *set,
+    enum rules_table table)
 {
-	nft_message_name(batch, NFT_MSG_NEWTABLE, MESSAGE_STALE, 0, NULL);
-	nft_message_name(batch, NFT_MSG_DELTABLE, MESSAGE_STALE, 0, NULL);
-	nft_message_table(batch);
+	nft_message_name(batch, table, NFT_MSG_NEWTABLE, MESSAGE_STALE, 0,
+	    NULL);
+	nft_message_name(batch, table, NFT_MSG_DELTABLE, MESSAGE_STALE, 0,
+	    NULL);
+	nft_message_table(batch, table);
 	for (enum rules_chain chain = 0; chain < CHAINS; chain++)
-		if (ruleset_has_chain(set, chain))
+		if (ruleset_has_chain(set, chain) &&
+		    rules_chain_form(chain)->table == table)
 			nft_message_chain(batch, chain);
-	if (set->tcp)
+	if (set->tcp && table == TABLE_INET)
 		put_streams(batch, set);
 }
 
-/* How much of the table an install makes anew; the sets of addresses always. */
+/* How much of the tables an install makes anew; the sets of addresses always. */
 struct install_scope {
-	bool whole;
+	bool whole;			/* of table inet; */
+	bool guests;			/* of those of containers, */
+	bool guests_gone;		/* which are there, and not wanted */
 	bool chains[CHAINS];		/* all rules of these */
 	bool streams;			/* the sets of connections */
 };
@@ -377,6 +393,19 @@ has_streams(struct rules_kernel *kernel, const struct ruleset *set)
 	return wanted.fit;
 }
 
+static bool
+is_of_guests(enum rules_chain chain)
+{
+	return rules_chain_form(chain)->table != TABLE_INET;
+}
+
+/* Whether all of the chain's table is made anew. */
+static bool
+is_made_anew(const struct install_scope *scope, enum rules_chain chain)
+{
+	return is_of_guests(chain) ? scope->guests : scope->whole;
+}
+
 /*
  * A table with other chains comes from a predecessor with another config, or
  * of another version.
@@ -384,20 +413,31 @@ has_streams(struct rules_kernel *kernel, const struct ruleset *set)
 static struct install_scope
 scope_of(struct rules_kernel *kernel, const struct ruleset *set)
 {
-	struct install_scope scope = { .whole = !kernel->installed };
+	struct install_scope scope = { .whole = !kernel->installed,
+		.guests = set->guests && !kernel->guests,
+		.guests_gone = !set->guests && kernel->guests };
 
 	for (enum rules_chain chain = 0; chain < CHAINS; chain++)
-		scope.whole |= kernel->chains[chain] !=
+		scope.whole |= !is_of_guests(chain) && kernel->chains[chain] !=
 		    ruleset_has_chain(set, chain);
-	if (scope.whole)
-		return scope;
-	scope.streams = set->tcp && !has_streams(kernel, set);
+	scope.streams = !scope.whole && set->tcp && !has_streams(kernel, set);
 	for (enum rules_chain chain = 0; chain < CHAINS; chain++)
 		scope.chains[chain] = ruleset_has_chain(set, chain) &&
-		    (chain == CHAIN_QUESTION ||
+		    !is_made_anew(&scope, chain) &&
+		    (chain == CHAIN_QUESTION || chain == CHAIN_GUESTS4 ||
+		    chain == CHAIN_GUESTS6 ||
 		    (chain == CHAIN_STREAM && scope.streams) ||
 		    !rules_kernel_has_chain(kernel, set, chain));
 	return scope;
+}
+
+/* Whether the set that the last install put in is still there. */
+static bool
+has_set(const struct rules_kernel *kernel, const struct install_scope *scope,
+    enum rules_set_id set)
+{
+	return kernel->sets[set] && (rules_set_table(set) == TABLE_INET ?
+	    !scope->whole : !scope->guests && !scope->guests_gone);
 }
 
 /* Empties what the last install put in, but for the base chains. */
@@ -407,23 +447,25 @@ put_clearance(struct batch *batch, const struct rules_kernel *kernel,
 {
 	for (enum rules_chain chain = 0; chain < CHAINS; chain++)
 		if (scope->chains[chain])
-			nft_message_name(batch, NFT_MSG_DELRULE, MESSAGE_CLEAR,
-			    NFTA_RULE_CHAIN, rules_chain_form(chain)->name);
-	for (size_t i = 0; i < RULES_SETS; i++)
-		if (kernel->sets[i])
-			nft_message_name(batch, NFT_MSG_DELSET, MESSAGE_CLEAR,
-			    NFTA_SET_NAME, set->sets[i].name);
+			nft_message_name(batch, rules_chain_form(chain)->table,
+			    NFT_MSG_DELRULE, MESSAGE_CLEAR, NFTA_RULE_CHAIN,
+			    rules_chain_form(chain)->name);
+	for (enum rules_set_id i = 0; i < RULES_SETS; i++)
+		if (has_set(kernel, scope, i))
+			nft_message_name(batch, rules_set_table(i),
+			    NFT_MSG_DELSET, MESSAGE_CLEAR, NFTA_SET_NAME,
+			    set->sets[i].name);
 	/* Their elements keep the rate that they were made with. */
 	for (enum user_budget i = 0; i < USER_BUDGETS; i++)
-		if (kernel->users[i])
-			nft_message_name(batch, NFT_MSG_DELSET, MESSAGE_CLEAR,
-			    NFTA_SET_NAME, rules_users_name(i));
+		if (kernel->users[i] && !scope->whole)
+			nft_message_name(batch, TABLE_INET, NFT_MSG_DELSET,
+			    MESSAGE_CLEAR, NFTA_SET_NAME, rules_users_name(i));
 	if (!scope->streams)
 		return;
-	nft_message_name(batch, NFT_MSG_DELSET, MESSAGE_CLEAR, NFTA_SET_NAME,
-	    RULES_STREAMS4);
-	nft_message_name(batch, NFT_MSG_DELSET, MESSAGE_CLEAR, NFTA_SET_NAME,
-	    RULES_STREAMS6);
+	nft_message_name(batch, TABLE_INET, NFT_MSG_DELSET, MESSAGE_CLEAR,
+	    NFTA_SET_NAME, RULES_STREAMS4);
+	nft_message_name(batch, TABLE_INET, NFT_MSG_DELSET, MESSAGE_CLEAR,
+	    NFTA_SET_NAME, RULES_STREAMS6);
 	put_streams(batch, set);
 }
 
@@ -437,16 +479,20 @@ try_install(struct rules_kernel *kernel, const struct ruleset *set,
 	int rc;
 
 	batch_begin(&batch, &kernel->netlink);
-	if (scope->whole)
-		put_whole_table(&batch, set);
-	else
-		put_clearance(&batch, kernel, set, scope);
+	for (enum rules_table t = 0; t < RULES_TABLES; t++) {
+		if (t == TABLE_INET ? scope->whole : scope->guests)
+			put_whole_table(&batch, set, t);
+		if (t != TABLE_INET && scope->guests_gone)
+			nft_message_name(&batch, t, NFT_MSG_DELTABLE,
+			    MESSAGE_CLEAR, 0, NULL);
+	}
+	put_clearance(&batch, kernel, set, scope);
 	for (enum user_budget i = 0; i < USER_BUDGETS; i++)
 		if (ruleset_has_budget(set, i))
 			nft_message_users(&batch, i, USERS_ID + i);
 	nft_message_sets(&batch, set);
 	for (enum rules_chain chain = 0; chain < CHAINS; chain++)
-		if (scope->whole || scope->chains[chain])
+		if (is_made_anew(scope, chain) || scope->chains[chain])
 			nft_message_rules(&batch, set, chain, form);
 	rc = batch_send(&batch, &kernel->netlink, failed);
 	batch_free(&batch);
@@ -458,8 +504,8 @@ try_install(struct rules_kernel *kernel, const struct ruleset *set,
  * up for good, so there are three tries at most.
  */
 static bool
-fall_back(struct rules_kernel *kernel, const struct batch_part *failed,
-    int error, struct install_scope *scope)
+fall_back(struct rules_kernel *kernel, const struct ruleset *set,
+    const struct batch_part *failed, int error, struct install_scope *scope)
 {
 	const struct rule *rule = failed->item;
 
@@ -470,7 +516,8 @@ fall_back(struct rules_kernel *kernel, const struct batch_part *failed,
 	}
 	/* Another program took out what we had put in. */
 	if (failed->subject == MESSAGE_CLEAR && !scope->whole) {
-		scope->whole = true;
+		*scope = (struct install_scope){ .whole = true,
+			.guests = set->guests };
 		return true;
 	}
 	return false;
@@ -524,6 +571,8 @@ learn_table(struct rules_kernel *kernel)
 	for (enum rules_chain chain = 0; chain < CHAINS; chain++)
 		kernel->chains[chain] = snapshot_has(s, SNAPSHOT_CHAIN,
 		    rules_chain_form(chain)->name);
+	kernel->guests = kernel->chains[CHAIN_GUESTS4] &&
+	    kernel->chains[CHAIN_GUESTS6];
 	for (size_t i = 0; i < RULES_SETS; i++)
 		kernel->sets[i] = snapshot_has(s, SNAPSHOT_SET,
 		    rules_set_name((enum rules_set_id)i));
@@ -609,7 +658,7 @@ rules_kernel_install(struct rules_kernel *kernel, const struct ruleset *set,
 	scope = scope_of(kernel, set);
 	do
 		rc = try_install(kernel, set, &scope, &failed);
-	while (rc != 0 && fall_back(kernel, &failed, rc, &scope));
+	while (rc != 0 && fall_back(kernel, set, &failed, rc, &scope));
 	if (rc != 0) {
 		explain(&failed, rc, diag);
 		/* The table of another program is what EPERM means there. */
@@ -617,6 +666,7 @@ rules_kernel_install(struct rules_kernel *kernel, const struct ruleset *set,
 		    rc;
 	}
 	kernel->installed = true;
+	kernel->guests = set->guests;
 	keep_counters(kernel, &scope, counted);
 	for (enum rules_chain chain = 0; chain < CHAINS; chain++)
 		kernel->chains[chain] = ruleset_has_chain(set, chain);
@@ -685,14 +735,17 @@ rules_kernel_leave_zone(struct rules_kernel *kernel, const struct ruleset *set)
 }
 
 static int
-delete_table(struct rules_kernel *kernel)
+delete_tables(struct rules_kernel *kernel)
 {
 	struct batch_part failed;
 	struct batch batch;
 	int rc;
 
 	batch_begin(&batch, &kernel->netlink);
-	nft_message_name(&batch, NFT_MSG_DELTABLE, MESSAGE_STALE, 0, NULL);
+	for (enum rules_table t = 0; t < RULES_TABLES; t++)
+		if (t == TABLE_INET || kernel->guests)
+			nft_message_name(&batch, t, NFT_MSG_DELTABLE,
+			    MESSAGE_STALE, 0, NULL);
 	rc = batch_send(&batch, &kernel->netlink, &failed);
 	batch_free(&batch);
 	return rc == -ENOENT ? 0 : rc;
@@ -707,11 +760,11 @@ rules_kernel_remove(struct rules_kernel *kernel)
 
 	if (read_counters(kernel, counted) != 0)
 		memset(counted, 0, sizeof(counted));
-	rc = delete_table(kernel);
+	rc = delete_tables(kernel);
 	if (rc != 0)
 		return rc;
 	keep_counters(kernel, &all, counted);
-	kernel->installed = false;
+	kernel->installed = kernel->guests = false;
 	return 0;
 }
 

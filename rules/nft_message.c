@@ -12,11 +12,20 @@
 /* How many prefixes go into one message; each is two elements of 50 octets. */
 #define PREFIXES_A_MESSAGE 256
 
+static void
+enter(struct batch *batch, enum rules_table table)
+{
+	batch->family = rules_table_form(table)->family;
+}
+
 void
-nft_message_name(struct batch *batch, uint16_t type,
+nft_message_name(struct batch *batch, enum rules_table table, uint16_t type,
     enum message_subject subject, uint16_t attribute, const char *name)
 {
-	struct nlmsghdr *message = batch_message(batch, type,
+	struct nlmsghdr *message;
+
+	enter(batch, table);
+	message = batch_message(batch, type,
 	    type == NFT_MSG_NEWTABLE ? NLM_F_CREATE : 0,
 	    (struct batch_part){ .subject = subject });
 
@@ -30,9 +39,12 @@ nft_message_name(struct batch *batch, uint16_t type,
 }
 
 void
-nft_message_table(struct batch *batch)
+nft_message_table(struct batch *batch, enum rules_table table)
 {
-	struct nlmsghdr *message = batch_message(batch, NFT_MSG_NEWTABLE,
+	struct nlmsghdr *message;
+
+	enter(batch, table);
+	message = batch_message(batch, NFT_MSG_NEWTABLE,
 	    NLM_F_CREATE, (struct batch_part){ .subject = MESSAGE_TABLE });
 
 	if (message == NULL)
@@ -46,16 +58,18 @@ nft_message_table(struct batch *batch)
 void
 nft_message_chain(struct batch *batch, enum rules_chain which)
 {
-	struct nlmsghdr *message = batch_message(batch, NFT_MSG_NEWCHAIN,
-	    NLM_F_CREATE, (struct batch_part){ .subject = MESSAGE_CHAIN });
 	const struct rules_chain_form *form = rules_chain_form(which);
 	struct nftnl_chain *chain = nftnl_chain_alloc();
+	struct nlmsghdr *message;
 
+	enter(batch, form->table);
+	message = batch_message(batch, NFT_MSG_NEWCHAIN, NLM_F_CREATE,
+	    (struct batch_part){ .subject = MESSAGE_CHAIN });
 	if (chain == NULL)
 		batch_fail(batch, -ENOMEM);
 	if (message == NULL || chain == NULL)
 		goto out;
-	nftnl_chain_set_u32(chain, NFTNL_CHAIN_FAMILY, NFPROTO_INET);
+	nftnl_chain_set_u32(chain, NFTNL_CHAIN_FAMILY, batch->family);
 	nftnl_chain_set_str(chain, NFTNL_CHAIN_TABLE, RULES_TABLE);
 	nftnl_chain_set_str(chain, NFTNL_CHAIN_NAME, form->name);
 	nftnl_chain_set_str(chain, NFTNL_CHAIN_TYPE, form->type);
@@ -89,7 +103,7 @@ put_set(struct batch *batch, const struct address_set *set, uint32_t id)
 	struct nftnl_set *named = named_set(batch, set);
 
 	if (message != NULL && named != NULL) {
-		nftnl_set_set_u32(named, NFTNL_SET_FAMILY, NFPROTO_INET);
+		nftnl_set_set_u32(named, NFTNL_SET_FAMILY, batch->family);
 		nftnl_set_set_u32(named, NFTNL_SET_ID, id);
 		nftnl_set_set_u32(named, NFTNL_SET_FLAGS, NFT_SET_INTERVAL);
 		nftnl_set_set_u32(named, NFTNL_SET_KEY_TYPE,
@@ -161,6 +175,7 @@ nft_message_sets(struct batch *batch, const struct ruleset *set)
 
 		if (addresses->count == 0)
 			continue;
+		enter(batch, rules_set_table(i));
 		put_set(batch, addresses, i + 1);
 		for (size_t from = 0; from < addresses->count;
 		    from += PREFIXES_A_MESSAGE) {
@@ -177,11 +192,13 @@ static void
 put_rule(struct batch *batch, const struct rule *wanted, enum queue_form form,
     uint16_t flags)
 {
-	struct nlmsghdr *message = batch_message(batch, NFT_MSG_NEWRULE,
-	    (uint16_t)(NLM_F_CREATE | flags), (struct batch_part){
-	    .subject = MESSAGE_RULE, .item = wanted });
+	struct nlmsghdr *message;
 	struct nftnl_rule *rule;
 
+	enter(batch, rules_chain_form(wanted->chain)->table);
+	message = batch_message(batch, NFT_MSG_NEWRULE,
+	    (uint16_t)(NLM_F_CREATE | flags), (struct batch_part){
+	    .subject = MESSAGE_RULE, .item = wanted });
 	if (message == NULL)
 		return;
 	rule = expressions_rule(wanted, form);
@@ -229,16 +246,18 @@ struct filled_set {
 static void
 put_filled(struct batch *batch, const struct filled_set *wanted)
 {
-	struct nlmsghdr *message = batch_message(batch, NFT_MSG_NEWSET,
-	    NLM_F_CREATE, (struct batch_part){ .subject = wanted->subject });
 	struct nftnl_set *set = nftnl_set_alloc();
+	struct nlmsghdr *message;
 
+	enter(batch, TABLE_INET);
+	message = batch_message(batch, NFT_MSG_NEWSET, NLM_F_CREATE,
+	    (struct batch_part){ .subject = wanted->subject });
 	if (set == NULL || nftnl_set_set_str(set, NFTNL_SET_TABLE,
 	    RULES_TABLE) != 0 || nftnl_set_set_str(set, NFTNL_SET_NAME,
 	    wanted->name) != 0)
 		batch_fail(batch, -ENOMEM);
 	if (message != NULL && set != NULL) {
-		nftnl_set_set_u32(set, NFTNL_SET_FAMILY, NFPROTO_INET);
+		nftnl_set_set_u32(set, NFTNL_SET_FAMILY, batch->family);
 		nftnl_set_set_u32(set, NFTNL_SET_ID, wanted->id);
 		nftnl_set_set_u32(set, NFTNL_SET_FLAGS,
 		    NFT_SET_EVAL | NFT_SET_TIMEOUT);

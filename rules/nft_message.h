@@ -29,11 +29,12 @@ enum message_subject {
  * A message with the table's name and, unless name is NULL, the name of a chain
  * or a set as this attribute.
  */
-void nft_message_name(struct batch *batch, uint16_t type,
-    enum message_subject subject, uint16_t attribute, const char *name);
+void nft_message_name(struct batch *batch, enum rules_table table,
+    uint16_t type, enum message_subject subject, uint16_t attribute,
+    const char *name);
 
 /* The table, with the owner flag: it goes with its socket. */
-void nft_message_table(struct batch *batch);
+void nft_message_table(struct batch *batch, enum rules_table table);
 
 /* A base chain without rules. */
 void nft_message_chain(struct batch *batch, enum rules_chain which);

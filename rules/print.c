@@ -64,6 +64,26 @@ print_chain(const struct ruleset *set, enum rules_chain chain, FILE *out)
 	fputs("\t}\n", out);
 }
 
+/* Sets of addresses and chains of one table, and its end. */
+static void
+print_rest(const struct ruleset *set, enum rules_table table, FILE *out)
+{
+	const char *between = "";
+
+	for (enum rules_set_id i = 0; i < RULES_SETS; i++)
+		if (set->sets[i].count > 0 && rules_set_table(i) == table)
+			print_set(&set->sets[i], out);
+	for (enum rules_chain chain = 0; chain < CHAINS; chain++) {
+		if (!ruleset_has_chain(set, chain) ||
+		    rules_chain_form(chain)->table != table)
+			continue;
+		fputs(between, out);
+		print_chain(set, chain, out);
+		between = "\n";
+	}
+	fputs("}\n", out);
+}
+
 int
 ruleset_print(const struct ruleset *set, FILE *out)
 {
@@ -84,17 +104,13 @@ ruleset_print(const struct ruleset *set, FILE *out)
 			    "\t\tsize %d\n\t\tflags dynamic,timeout\n"
 			    "\t\ttimeout %ds\n\t}\n\n", rules_users_name(i),
 			    RULES_USERS_MAX, RULES_USERS_S);
-	for (size_t i = 0; i < RULES_SETS; i++)
-		if (set->sets[i].count > 0)
-			print_set(&set->sets[i], out);
-	for (enum rules_chain chain = 0; chain < CHAINS; chain++) {
-		if (!ruleset_has_chain(set, chain))
-			continue;
-		if (chain > 0)
-			fputc('\n', out);
-		print_chain(set, chain, out);
+	print_rest(set, TABLE_INET, out);
+	for (enum rules_table table = TABLE_IP; table < RULES_TABLES &&
+	    set->guests; table++) {
+		fprintf(out, "table %s " RULES_TABLE " {\n",
+		    rules_table_form(table)->word);
+		print_rest(set, table, out);
 	}
-	fputs("}\n", out);
 	return fflush(out) != 0 || ferror(out) ? -EIO : 0;
 }
 

@@ -14,12 +14,22 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* The last two are only there if TCP is captured. */
+/*
+ * In which table a chain is: all have one name.  "dup" is not in family inet, so what
+ * containers ask has a table for each version of IP.
+ */
+enum rules_table { TABLE_INET, TABLE_IP, TABLE_IP6, RULES_TABLES };
+
+/* STREAM and ARRIVAL are only there if TCP is captured, the last four for containers. */
 enum rules_chain {
 	CHAIN_QUESTION,		/* output: what is queued */
 	CHAIN_VERDICT,		/* output: what becomes of it behind the queue */
 	CHAIN_STREAM,		/* output, between them: packets of TCP connections */
 	CHAIN_ARRIVAL,		/* prerouting: those that come back from lo */
+	CHAIN_GUESTS4,		/* prerouting: what is queued of what containers ask */
+	CHAIN_BACK4,		/* prerouting: what becomes of it behind the queue */
+	CHAIN_GUESTS6,
+	CHAIN_BACK6,
 	CHAINS
 };
 
@@ -33,8 +43,12 @@ enum subject {
 	SUBJECT_SKGID,
 	SUBJECT_CGROUPV2,	/* the socket's cgroup, or one above that */
 	SUBJECT_IIF,		/* interface index */
+	SUBJECT_IIFNAME,
 	SUBJECT_FIB_SADDR_TYPE,	/* RTN_*, by the routing tables */
 	SUBJECT_FIB_DADDR_TYPE,
+	SUBJECT_FIB_BACK,	/* interface index, by which an answer would go if it
+				 * had to go back where the packet came in; 0: none */
+	SUBJECT_IP_SADDR,
 	SUBJECT_IP_DADDR,
 	SUBJECT_IP6_SADDR,
 	SUBJECT_IP6_DADDR,
@@ -84,6 +98,8 @@ struct condition condition_masked(enum subject subject,
 struct condition condition_prefix(enum subject subject, const uint8_t *address,
     unsigned int length);
 struct condition condition_in(enum subject subject, const char *set);
+/* SUBJECT_IIFNAME; "*" at its end stands for anything. */
+struct condition condition_interface(const char *name);
 struct condition condition_cgroup(uint64_t id, uint32_t level,
     const char *path);
 
@@ -103,6 +119,7 @@ enum statement_kind {
 	STATEMENT_ZONE,		/* ct original zone set */
 	STATEMENT_NOTRACK,
 	STATEMENT_TPROXY,	/* to our listener at this port of lo */
+	STATEMENT_SEND_BACK,	/* a copy goes out where it came in, to its destination */
 	STATEMENT_UPDATE,	/* adds the key to the set, or renews its time */
 	STATEMENT_DELETE,
 	/*
@@ -120,6 +137,7 @@ struct statement {
 		/* count > 1: spread by CPU (fanout). */
 		struct { uint16_t number, count; bool bypass; } queue;
 		struct { bool ipv4; uint16_t port; } tproxy;
+		struct { bool ipv4; } back;
 		struct {
 			enum subject key;
 			const char *set;	/* static text */

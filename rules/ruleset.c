@@ -22,6 +22,8 @@
  *          13  marked as answered or stream: no conntrack entry
  * arrival  14  marked as stream, from lo: to our listener
  *
+ * What containers ask has chains of its own, in tables ip and ip6: guest_rules.c.
+ *
  * Where a rule of the policy could deny a question, nothing that a program sends
  * goes by unread.  What no answer can be given to is queued as well, marked so;
  * what is over a user's rate, and a connection that the set has no room for, is
@@ -49,6 +51,7 @@
 #include <sys/socket.h>
 
 #include "rules/cgroup.h"
+#include "rules/guest_rules.h"
 #include "rules/question_rules.h"
 #include "rules/rule_kinds.h"
 #include "rules/ruleset.h"
@@ -62,6 +65,8 @@ static const char *const set_names[RULES_SETS] = {
 	[SET_BYPASS6] = "bypass6",
 	[SET_NAMESERVERS4] = "nameservers4",
 	[SET_NAMESERVERS6] = "nameservers6",
+	[SET_GUESTS4] = "containers4",
+	[SET_GUESTS6] = "containers6",
 };
 
 /*
@@ -69,11 +74,35 @@ static const char *const set_names[RULES_SETS] = {
  * be set before.  At prerouting, where tproxy stands with everybody: mangle.
  */
 static const struct rules_chain_form chain_forms[CHAINS] = {
-	[CHAIN_QUESTION] = { "question", "filter", NF_INET_LOCAL_OUT, -310 },
-	[CHAIN_STREAM] = { "stream", "route", NF_INET_LOCAL_OUT, -307 },
-	[CHAIN_VERDICT] = { "verdict", "filter", NF_INET_LOCAL_OUT, -305 },
-	[CHAIN_ARRIVAL] = { "arrival", "filter", NF_INET_PRE_ROUTING, -150 },
+	[CHAIN_QUESTION] = { "question", "filter", TABLE_INET,
+	    NF_INET_LOCAL_OUT, -310 },
+	[CHAIN_STREAM] = { "stream", "route", TABLE_INET, NF_INET_LOCAL_OUT,
+	    -307 },
+	[CHAIN_VERDICT] = { "verdict", "filter", TABLE_INET,
+	    NF_INET_LOCAL_OUT, -305 },
+	[CHAIN_ARRIVAL] = { "arrival", "filter", TABLE_INET,
+	    NF_INET_PRE_ROUTING, -150 },
+	[CHAIN_GUESTS4] = { "asked4", "filter", TABLE_IP, NF_INET_PRE_ROUTING,
+	    -310 },
+	[CHAIN_BACK4] = { "back4", "filter", TABLE_IP, NF_INET_PRE_ROUTING,
+	    -305 },
+	[CHAIN_GUESTS6] = { "asked6", "filter", TABLE_IP6,
+	    NF_INET_PRE_ROUTING, -310 },
+	[CHAIN_BACK6] = { "back6", "filter", TABLE_IP6, NF_INET_PRE_ROUTING,
+	    -305 },
 };
+
+static const struct rules_table_form table_forms[RULES_TABLES] = {
+	[TABLE_INET] = { NFPROTO_INET, "inet" },
+	[TABLE_IP] = { NFPROTO_IPV4, "ip" },
+	[TABLE_IP6] = { NFPROTO_IPV6, "ip6" },
+};
+
+const struct rules_table_form *
+rules_table_form(enum rules_table table)
+{
+	return &table_forms[table];
+}
 
 const struct rules_chain_form *
 rules_chain_form(enum rules_chain chain)
@@ -84,6 +113,8 @@ rules_chain_form(enum rules_chain chain)
 bool
 ruleset_has_chain(const struct ruleset *set, enum rules_chain chain)
 {
+	if (chain_forms[chain].table != TABLE_INET)
+		return set->guests;
 	return set->tcp || chain == CHAIN_QUESTION || chain == CHAIN_VERDICT;
 }
 
@@ -91,6 +122,13 @@ const char *
 rules_set_name(enum rules_set_id set)
 {
 	return set_names[set];
+}
+
+enum rules_table
+rules_set_table(enum rules_set_id set)
+{
+	return set == SET_GUESTS4 ? TABLE_IP : set == SET_GUESTS6 ? TABLE_IP6 :
+	    TABLE_INET;
 }
 
 bool
@@ -113,6 +151,13 @@ ruleset_relay_mark(const struct config *config)
 
 uint32_t
 ruleset_unanswerable_mark(const struct config *config)
+{
+	return config->capture.mark_passed | config->capture.mark_answered;
+}
+
+/* Nothing else at prerouting has it: what is queued there is marked as passed. */
+uint32_t
+ruleset_back_mark(const struct config *config)
 {
 	return config->capture.mark_passed | config->capture.mark_answered;
 }
@@ -290,7 +335,7 @@ fill_sets(struct ruleset *set, const struct config_capture *capture)
 {
 	const struct config_bypass *bypass = &capture->bypass;
 
-	for (size_t i = 0; i < RULES_SETS; i++) {
+	for (size_t i = 0; i < SET_GUESTS4; i++) {
 		bool is_bypass = i == SET_BYPASS4 || i == SET_BYPASS6;
 		int rc;
 
@@ -338,6 +383,8 @@ set_values(struct ruleset *set, const struct config *config)
 		.mark_unanswerable = ruleset_unanswerable_mark(config),
 		.mark_orphan = ruleset_orphan_mark(config),
 		.tcp = config->capture.tcp,
+		.guests = config->container_count > 0,
+		.mark_back = ruleset_back_mark(config),
 		.streams_max = STREAM_TRACKED,
 		.zone = config->capture.zone,
 		.user_rate = config->capture.user_rate,
@@ -352,7 +399,8 @@ set_values(struct ruleset *set, const struct config *config)
 	for (size_t i = 0; i < RULES_SETS; i++) {
 		set->sets[i].name = set_names[i];
 		set->sets[i].family = i == SET_BYPASS4 ||
-		    i == SET_NAMESERVERS4 ? AF_INET : AF_INET6;
+		    i == SET_NAMESERVERS4 || i == SET_GUESTS4 ? AF_INET :
+		    AF_INET6;
 	}
 }
 
@@ -382,12 +430,15 @@ ruleset_build(struct ruleset *set, const struct config *config,
 
 	set_values(set, config);
 	set->room = FIXED_RULES + bypass->user_count + bypass->group_count +
-	    bypass->mark_count + bypass->cgroup_count;
+	    bypass->mark_count + bypass->cgroup_count +
+	    guest_rules_count(config);
 	set->rules = calloc(set->room, sizeof(*set->rules));
 	if (set->rules == NULL)
 		return -ENOMEM;
 	if (stage >= RULES_FULL)
 		rc = fill_sets(set, capture);
+	if (rc == 0 && stage == RULES_FULL)
+		rc = guest_rules_fill(set, config);
 	if (rc != 0)
 		goto fail;
 
@@ -408,6 +459,8 @@ ruleset_build(struct ruleset *set, const struct config *config,
 	if (set->tcp)
 		stream_rules_add(set);
 	add_verdicts(set, stage);
+	if (set->guests)
+		guest_rules_add(set, config, stage == RULES_FULL);
 	return 0;
 fail:
 	ruleset_free(set);

@@ -17,12 +17,18 @@
 #include "rules/address_set.h"
 #include "rules/rule.h"
 
-#define RULES_TABLE		"nfdns"		/* family inet */
+#define RULES_TABLE		"nfdns"		/* the name of all */
+
+struct rules_table_form {
+	uint8_t family;		/* NFPROTO_* */
+	const char *word;	/* of nft(8) */
+};
 
 /* What a base chain is; "type" is "filter" or "route". */
 struct rules_chain_form {
 	const char *name;
 	const char *type;
+	enum rules_table table;
 	unsigned int hook;	/* enum nf_inet_hooks */
 	int priority;
 };
@@ -45,7 +51,9 @@ enum rules_stage {
 
 /* The sets of addresses; also their places in ruleset.sets. */
 enum rules_set_id {
-	SET_BYPASS4, SET_BYPASS6, SET_NAMESERVERS4, SET_NAMESERVERS6, RULES_SETS
+	SET_BYPASS4, SET_BYPASS6, SET_NAMESERVERS4, SET_NAMESERVERS6,
+	SET_GUESTS4, SET_GUESTS6,	/* where containers ask from */
+	RULES_SETS
 };
 
 /*
@@ -115,6 +123,8 @@ struct ruleset {
 	uint32_t mark_mask, mark_passed, mark_answered, mark_stream, mark_relay;
 	uint32_t mark_unanswerable, mark_orphan;
 	bool tcp;
+	bool guests;		/* what containers ask is taken */
+	uint32_t mark_back;
 	uint16_t stream_ports[2];	/* of the listeners: IPv4, IPv6 */
 	uint32_t streams_max;		/* connections in each set */
 	unsigned int stream_new_s, stream_open_s;
@@ -139,11 +149,13 @@ void ruleset_free(struct ruleset *set);
 /* The ports of the listeners (IPv4, IPv6), where the rules lead connections. */
 void ruleset_listen_at(struct ruleset *set, const uint16_t ports[static 2]);
 
+const struct rules_table_form *rules_table_form(enum rules_table table);
 const struct rules_chain_form *rules_chain_form(enum rules_chain chain);
 /* Whether the set has rules for that chain. */
 bool ruleset_has_chain(const struct ruleset *set, enum rules_chain chain);
-/* The name of the set in the kernel. */
+/* The name of the set in the kernel, and where it is. */
 const char *rules_set_name(enum rules_set_id set);
+enum rules_table rules_set_table(enum rules_set_id set);
 /* Whether users have such a budget. */
 bool ruleset_has_budget(const struct ruleset *set, enum user_budget budget);
 
@@ -176,5 +188,8 @@ uint32_t ruleset_relay_mark(const struct config *config);
  */
 uint32_t ruleset_unanswerable_mark(const struct config *config);
 uint32_t ruleset_orphan_mark(const struct config *config);
+
+/* Of an answer to what a container asked, until its copy is on the way back. */
+uint32_t ruleset_back_mark(const struct config *config);
 
 #endif

@@ -128,8 +128,10 @@ is_ours(const struct nlmsghdr *message)
 	const char *table = "";
 
 	(void)mnl_attr_parse(message, sizeof(*header), find_table, &table);
-	return header->nfgen_family == NFPROTO_INET &&
-	    strcmp(table, RULES_TABLE) == 0;
+	return strcmp(table, RULES_TABLE) == 0 &&
+	    (header->nfgen_family == NFPROTO_INET ||
+	    header->nfgen_family == NFPROTO_IPV4 ||
+	    header->nfgen_family == NFPROTO_IPV6);
 }
 
 static struct snapshot_object *
@@ -183,11 +185,11 @@ take(const struct nlmsghdr *message, void *data)
 /* Asks for what there is of a kind; of elements, for those of that set. */
 static int
 read_kind(struct snapshot *s, struct netlink *netlink, enum snapshot_kind kind,
-    const char *set)
+    enum rules_table table, const char *set)
 {
 	_Alignas(struct nlmsghdr) char buffer[NETLINK_REQUEST_MAX];
-	struct nlmsghdr *message = netlink_request(netlink, buffer,
-	    forms[kind].question, kind == SNAPSHOT_TABLE ? NLM_F_ACK :
+	struct nlmsghdr *message = netlink_request_of(netlink,
+	    rules_table_form(table)->family, buffer, forms[kind].question, kind == SNAPSHOT_TABLE ? NLM_F_ACK :
 	    NLM_F_DUMP);
 
 	mnl_attr_put_strz(message, TABLE_NAME, RULES_TABLE);
@@ -198,20 +200,41 @@ read_kind(struct snapshot *s, struct netlink *netlink, enum snapshot_kind kind,
 
 /* Sets that rules fill may be large, and packets decide what is in them. */
 static int
-read_elements(struct snapshot *s, struct netlink *netlink)
+read_elements(struct snapshot *s, struct netlink *netlink,
+    enum rules_table table, size_t from)
 {
 	const size_t count = s->count;
 	int rc = 0;
 
-	for (size_t i = 0; rc == 0 && i < count; i++)
+	for (size_t i = from; rc == 0 && i < count; i++)
 		if (s->objects[i].kind == SNAPSHOT_SET &&
 		    !s->objects[i].filled) {
 			char name[NFT_NAME_MAXLEN];
 
 			memcpy(name, s->objects[i].name, sizeof(name));
-			rc = read_kind(s, netlink, SNAPSHOT_ELEMENTS, name);
+			rc = read_kind(s, netlink, SNAPSHOT_ELEMENTS, table,
+			    name);
 		}
 	return rc == -ENOENT ? -EINTR : rc;	/* it went meanwhile */
+}
+
+/* -ENOENT: there is no such table. */
+static int
+read_table(struct snapshot *s, struct netlink *netlink, enum rules_table table)
+{
+	size_t sets;
+	int rc = read_kind(s, netlink, SNAPSHOT_TABLE, table, NULL);
+
+	if (rc == 0)
+		rc = read_kind(s, netlink, SNAPSHOT_CHAIN, table, NULL);
+	sets = s->count;
+	if (rc == 0)
+		rc = read_kind(s, netlink, SNAPSHOT_SET, table, NULL);
+	if (rc == 0)
+		rc = read_elements(s, netlink, table, sets);
+	if (rc == 0)
+		rc = read_kind(s, netlink, SNAPSHOT_RULE, table, NULL);
+	return rc;
 }
 
 static int
@@ -220,16 +243,12 @@ read_all(struct snapshot *s, struct netlink *netlink)
 	uint32_t before = 0, after = 0;
 	int rc = netlink_generation(netlink, &before);
 
-	if (rc == 0)
-		rc = read_kind(s, netlink, SNAPSHOT_TABLE, NULL);
-	if (rc == 0)
-		rc = read_kind(s, netlink, SNAPSHOT_CHAIN, NULL);
-	if (rc == 0)
-		rc = read_kind(s, netlink, SNAPSHOT_SET, NULL);
-	if (rc == 0)
-		rc = read_elements(s, netlink);
-	if (rc == 0)
-		rc = read_kind(s, netlink, SNAPSHOT_RULE, NULL);
+	for (enum rules_table table = 0; rc == 0 && table < RULES_TABLES;
+	    table++) {
+		rc = read_table(s, netlink, table);
+		if (rc == -ENOENT && table != TABLE_INET)
+			rc = 0;
+	}
 	if (rc == 0)
 		rc = netlink_generation(netlink, &after);
 	return rc == 0 && before != after ? -EINTR : rc;

@@ -229,6 +229,28 @@ encode_tproxy(struct expr_builder *b, const struct statement *statement,
 }
 
 static void
+print_back(const struct statement *statement, FILE *out)
+{
+	fprintf(out, " dup to %s daddr device iif", statement->back.ipv4 ?
+	    "ip" : "ip6");
+}
+
+static void
+encode_back(struct expr_builder *b, const struct statement *statement,
+    enum queue_form form)
+{
+	(void)form;
+	subject_load(b, statement->back.ipv4 ? SUBJECT_IP_DADDR :
+	    SUBJECT_IP6_DADDR);
+	expr_add(b, "meta");
+	expr_put_u32(b, NFTNL_EXPR_META_KEY, NFT_META_IIF);
+	expr_put_u32(b, NFTNL_EXPR_META_DREG, NFT_REG_2);
+	expr_add(b, EXPRESSION_DUP);
+	expr_put_u32(b, NFTNL_EXPR_DUP_SREG_ADDR, NFT_REG_1);
+	expr_put_u32(b, NFTNL_EXPR_DUP_SREG_DEV, NFT_REG_2);
+}
+
+static void
 print_change(const struct statement *statement, FILE *out)
 {
 	fprintf(out, " %s @%s { %s", statement->kind == STATEMENT_DELETE ?
@@ -321,6 +343,8 @@ static const struct {
 	[STATEMENT_TPROXY] = { print_tproxy, encode_tproxy,
 	    "load module nft_tproxy, use a kernel with CONFIG_NFT_TPROXY, or "
 	    "set capture.tcp = false" },
+	[STATEMENT_SEND_BACK] = { print_back, encode_back,
+	    "load modules nft_dup_ipv4 and nft_dup_ipv6, or take containers out" },
 	[STATEMENT_UPDATE] = { print_change, encode_change,
 	    "set capture.tcp = false" },
 	[STATEMENT_DELETE] = { print_change, encode_change,

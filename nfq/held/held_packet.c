@@ -19,6 +19,7 @@ held_packet_keep(struct held_packet *h, const struct queue_packet *p,
 	h->id = p->id;
 	h->mark = p->mark;
 	h->device = p->device;
+	h->guest = p->guest;
 	h->uid = p->uid;
 	h->gid = p->gid;
 	h->received_ns = received_ns;

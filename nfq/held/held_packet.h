@@ -6,6 +6,7 @@
 #ifndef NFDNS_NFQ_HELD_HELD_PACKET_H
 #define NFDNS_NFQ_HELD_HELD_PACKET_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -18,6 +19,7 @@ struct held_packet {
 	uint32_t id;
 	uint32_t mark;
 	uint32_t device;
+	bool guest;
 	uid_t uid;
 	gid_t gid;
 	uint64_t received_ns;

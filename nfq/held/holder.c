@@ -48,7 +48,8 @@ static void
 turn_round(struct holder *t, const struct held *h, size_t length)
 {
 	queue_reply(t->options.queue->reader, h->held.id, (h->held.mark &
-	    ~t->options.mark_mask) | t->options.mark_answered, t->reply, length);
+	    ~t->options.mark_mask) | (h->held.guest ? t->options.mark_back :
+	    t->options.mark_answered), t->reply, length);
 }
 
 /* A rule denies a name of the answer: the client gets what the rule says. */

@@ -20,7 +20,7 @@ struct holder_options {
 	struct thread_queue *queue;
 	uint16_t queue_number;		/* in audit records */
 	uint32_t most;			/* questions at a time */
-	uint32_t mark_mask, mark_answered;
+	uint32_t mark_mask, mark_answered, mark_back;
 };
 
 struct holder {

@@ -3,6 +3,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <linux/netfilter.h>
 #include <string.h>
 #include <sys/socket.h>
 
@@ -78,11 +79,15 @@ take_attribute(struct queue_packet *packet, unsigned int type,
 	switch (type) {
 	case NFQA_PACKET_HDR:
 		packet->id = load_be32(value);
+		packet->guest = length >= sizeof(struct nfqnl_msg_packet_hdr) &&
+		    value[offsetof(struct nfqnl_msg_packet_hdr, hook)] ==
+		    NF_INET_PRE_ROUTING;
 		*has_id = true;
 		break;
 	case NFQA_MARK:
 		packet->mark = load_be32(value);
 		break;
+	case NFQA_IFINDEX_INDEV:	/* at output there is none */
 	case NFQA_IFINDEX_OUTDEV:
 		packet->device = load_be32(value);
 		break;

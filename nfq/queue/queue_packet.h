@@ -3,6 +3,7 @@
 #ifndef NFDNS_NFQ_QUEUE_QUEUE_PACKET_H
 #define NFDNS_NFQ_QUEUE_QUEUE_PACKET_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -26,8 +27,9 @@ struct queue_packet {
 	uid_t uid;			/* (uid_t)-1 when the kernel named none */
 	gid_t gid;
 	uint32_t mark;
-	uint32_t device;		/* index of the outgoing interface;
-					 * 0: not known */
+	uint32_t device;		/* index of the outgoing interface, of a guest
+					 * the incoming one; 0: not known */
+	bool guest;			/* it came from behind this machine */
 	const uint8_t *octets;		/* from the IP header on */
 	size_t length;
 	size_t whole_length;		/* before the copy range cut it */

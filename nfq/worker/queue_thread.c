@@ -26,7 +26,7 @@ struct queue_thread {
 	uint32_t mark_mask;
 	uint32_t mark_odd;		/* more of the mask than passed: rare */
 	uint32_t mark_unanswerable;
-	uint32_t mark_answered;
+	uint32_t mark_answered, mark_back;
 	uid_t uid;			/* our own */
 	uint16_t queue_number;
 	uint32_t mark_stream;		/* 0: TCP is not captured */
@@ -201,7 +201,8 @@ answer_packet(struct queue_thread *q, const struct queue_packet *p,
 		return;
 	if (i->reply_length > 0)
 		queue_reply(reader, p->id,
-		    (p->mark & ~q->mark_mask) | q->mark_answered,
+		    (p->mark & ~q->mark_mask) |
+		    (p->guest ? q->mark_back : q->mark_answered),
 		    q->reply, i->reply_length);
 	else if (i->decision.verdict == VERDICT_DROP)
 		queue_drop(reader, p->id);
@@ -385,6 +386,7 @@ begin_holding(struct queue_thread *q, const struct worker_handover *h,
 		.queue_number = q->queue_number,
 		.most = most < QUEUE_HELD ? most : QUEUE_HELD,
 		.mark_mask = q->mark_mask, .mark_answered = q->mark_answered,
+		.mark_back = q->mark_back,
 	};
 
 	return holder_new(&q->holder, &options, h->queues[number],
@@ -407,6 +409,7 @@ queue_thread_start(struct answering_threads *threads,
 	q->mark_odd = options->mark_mask & ~options->mark_passed;
 	q->mark_unanswerable = options->mark_unanswerable;
 	q->mark_answered = options->mark_answered;
+	q->mark_back = options->mark_answered | options->mark_passed;
 	q->uid = options->uid;
 	q->mark_stream = options->tcp ? options->mark_stream : 0;
 	q->queue_number = (uint16_t)(options->queue_number + number);

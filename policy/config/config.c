@@ -11,6 +11,7 @@
 #include <libconfig.h>
 
 #include "policy/config/capture.h"
+#include "policy/config/containers.h"
 #include "policy/config/file.h"
 #include "policy/config/forward.h"
 #include "policy/config/option.h"
@@ -191,6 +192,7 @@ config_free(struct config *config)
 	for (size_t i = 0; i < config->audit_count; i++)
 		free(config->audits[i].path);
 	free(config->audits);
+	config_containers_free(config);
 	config_texts_free(config->texts, config->text_count);
 	free(config->run_dir);
 	free(config->state_dir);

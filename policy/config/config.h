@@ -109,6 +109,12 @@ struct config_audit {
 
 #define CONFIG_AUDIT_UNIX	"unix:"
 
+/* Who asks from behind this machine. */
+struct config_container {
+	char **interfaces;		size_t interface_count;	/* "*" may end one */
+	struct config_prefix *sources;	size_t source_count;	/* none: private ones */
+};
+
 struct config {
 	char *path;			/* of the file itself */
 	char *run_dir;
@@ -126,6 +132,7 @@ struct config {
 	char *forward_ca;		/* authorities, PEM; "": this machine's */
 	struct policy policy;
 	struct config_audit *audits;	size_t audit_count;
+	struct config_container *containers; size_t container_count;
 	uint32_t metrics_interval;	/* seconds; 0: no file of metrics */
 	enum log_level log_level;
 	size_t warnings;		/* that reading it brought */

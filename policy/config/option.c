@@ -11,6 +11,7 @@
 #include "policy/audit/audit.h"
 #include "policy/config/audit.h"
 #include "policy/config/audit_rows.h"
+#include "policy/config/containers.h"
 #include "policy/config/capture.h"
 #include "policy/config/forward.h"
 #include "policy/config/mesh.h"
@@ -358,6 +359,22 @@ const struct config_option config_options[] = {
 
 #include "policy/config/policy_rows.h"
 
+	{ "containers", "( )",
+	  "Interfaces of containers and guests behind this machine whose "
+	  "questions over UDP are answered, too.",
+	  .allowed = "at most 64 groups { interfaces = ...; }", .items = 64,
+	  GROUPS, .read = config_read_containers, IN(config, containers),
+	  .reload = true },
+	{ "containers[].interfaces", NULL,
+	  "Their interfaces on this machine; one need not exist yet.",
+	  .allowed = "names of interfaces, which \"*\" may end: \"br-*\"",
+	  STRINGS, .read = config_read_interface,
+	  IN(config_container, interfaces), .required = true, .reload = true },
+	{ "containers[].sources", "[ ]",
+	  "Addresses that they ask from; if empty, private and link-local ones.",
+	  .allowed = "addresses and prefixes such as \"172.17.0.0/16\"",
+	  STRINGS, .read = config_read_source,
+	  IN(config_container, sources), .reload = true },
 	CONFIG_AUDIT_ROWS
 
 	{ "metrics.interval", "15",

@@ -77,7 +77,8 @@ add_frame(struct batch *batch, uint16_t type)
 void
 batch_begin(struct batch *batch, const struct netlink *netlink)
 {
-	*batch = (struct batch){ .first = netlink->sequence + 1 };
+	*batch = (struct batch){ .first = netlink->sequence + 1,
+		.family = NFPROTO_INET };
 	add_frame(batch, NFNL_MSG_BATCH_BEGIN);
 }
 
@@ -98,7 +99,7 @@ batch_message(struct batch *batch, uint16_t type, uint16_t flags,
 	if (!make_room(batch))
 		return NULL;
 	message = nftnl_nlmsg_build_hdr(batch->buffer + batch->used, type,
-	    NFPROTO_INET, flags, batch->first + (uint32_t)batch->count);
+	    batch->family, flags, batch->first + (uint32_t)batch->count);
 	batch->parts[batch->count++] = part;
 	return message;
 }

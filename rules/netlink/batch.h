@@ -30,6 +30,7 @@ struct batch {
 	size_t used, room;
 	struct batch_part *parts;	/* one a message, frame included */
 	size_t count, parts_room;
+	uint8_t family;			/* NFPROTO_* of the messages to come; inet at first */
 	uint32_t first;			/* sequence number of parts[0] */
 	int error;
 };

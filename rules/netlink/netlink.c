@@ -17,13 +17,20 @@
 #define RECEIVE_SIZE	32768
 
 struct nlmsghdr *
-netlink_request(struct netlink *netlink, char *buffer, uint16_t type,
-    uint16_t flags)
+netlink_request_of(struct netlink *netlink, uint8_t family, char *buffer,
+    uint16_t type, uint16_t flags)
 {
 	/* libmnl 1.0.4 leaves the octets behind a text as they are. */
 	memset(buffer, 0, NETLINK_REQUEST_MAX);
-	return nftnl_nlmsg_build_hdr(buffer, type, NFPROTO_INET, flags,
+	return nftnl_nlmsg_build_hdr(buffer, type, family, flags,
 	    ++netlink->sequence);
+}
+
+struct nlmsghdr *
+netlink_request(struct netlink *netlink, char *buffer, uint16_t type,
+    uint16_t flags)
+{
+	return netlink_request_of(netlink, NFPROTO_INET, buffer, type, flags);
 }
 
 /*

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One netlink socket to nf_tables, for one table of family inet.  This room
+ * One netlink socket to nf_tables, for the tables of one name.  This room
  * knows messages and objects of the kernel; it does not know our rules.
  */
 #ifndef NFDNS_RULES_NETLINK_NETLINK_H
@@ -47,6 +47,10 @@ void netlink_close(struct netlink *netlink);
  */
 struct nlmsghdr *netlink_request(struct netlink *netlink, char *buffer,
     uint16_t type, uint16_t flags);
+
+/* The same of another family than inet: NFPROTO_*. */
+struct nlmsghdr *netlink_request_of(struct netlink *netlink, uint8_t family,
+    char *buffer, uint16_t type, uint16_t flags);
 
 /* Takes one message of an answer; returns 0 or a negative errno. */
 typedef int (*netlink_receive_fn)(const struct nlmsghdr *message, void *data);

@@ -82,6 +82,59 @@ TEST(plain_rules)
 }
 
 /* With TCP: two more chains, two sets that fill themselves. */
+TEST(rules_of_containers)
+{
+	static const char *const parts[] = {
+		"table inet nfdns {\n\tchain question {\n",
+		"}\ntable ip nfdns {\n",
+		"\tset containers4 {", "elements = { 10.0.0.0/8,",
+		"172.16.0.0/12,", "\tchain asked4 {\n",
+		"type filter hook prerouting priority -310; policy accept;\n",
+		"iif \"lo\" counter accept comment \"from lo\"\n",
+		"fib saddr . iif oif missing counter accept",
+		"iifname \"docker0\" ip saddr @containers4 udp dport 53 meta mark "
+		"set meta mark | 0x10000000 counter queue flags bypass to 5300 "
+		"comment \"containers: docker0\"\n",
+		"iifname \"br-*\" ip saddr @containers4",
+		"iifname \"cni0\" ip saddr 10.88.0.0/16 udp dport 53",
+		"\tchain back4 {\n", "meta mark & 0x70000000 == 0x10000000 counter "
+		"meta mark set meta mark & 0x8fffffff accept comment \"passed\"\n",
+		"meta mark & 0x70000000 == 0x30000000 counter meta mark set meta "
+		"mark & 0xafffffff | 0x20000000 dup to ip daddr device iif drop",
+		"table ip6 nfdns {\n", "fc00::/7,", "dup to ip6 daddr device iif drop",
+		NULL
+	};
+	char *bridges[] = { (char[]){ "docker0" }, (char[]){ "br-*" } };
+	char *cni[] = { (char[]){ "cni0" } };
+	struct config_prefix source = prefix("10.88.0.0", 16);
+	struct config_container containers[] = {
+		{ .interfaces = bridges, .interface_count = 2 },
+		{ .interfaces = cni, .interface_count = 1, .sources = &source,
+		    .source_count = 1 },
+	};
+	struct config config = plain;
+	char *text;
+
+	config.containers = containers + 1;
+	config.container_count = 1;
+	text = printed(&config, RULES_FULL);
+	/* Its sources are IPv4 alone. */
+	CHECK(text != NULL && strstr(text, "chain asked6") != NULL &&
+	    strstr(text, "ip6 saddr") == NULL &&
+	    strstr(text, "set containers") == NULL);
+	free(text);
+	config.containers = containers;
+	config.container_count = 2;
+	text = printed(&config, RULES_FULL);
+	CHECK(in_order(text, parts));
+	free(text);
+	/* The chains stay where nothing is queued: without them packets would be lost. */
+	text = printed(&config, RULES_PAUSED);
+	CHECK(text != NULL && strstr(text, "chain back6") != NULL &&
+	    strstr(text, "containers: ") == NULL);
+	free(text);
+}
+
 TEST(rules_of_tcp)
 {
 	static const char *const parts[] = {

@@ -113,6 +113,28 @@ TEST(whole_message)
 	CHECK(left == 0);
 }
 
+/* What was queued at prerouting, by its hook and its interface. */
+TEST(what_containers_ask)
+{
+	struct queue_packet p;
+
+	used = 0;
+	start(QUEUE_TYPE_PACKET);
+	attribute(NFQA_PACKET_HDR, "\0\0\0\011\010\0\0", 7);
+	attribute_u32(NFQA_IFINDEX_INDEV, 12);
+	CHECK(read_first(used, &p) && p.guest && p.device == 12);
+	used = 0;
+	start(QUEUE_TYPE_PACKET);
+	attribute(NFQA_PACKET_HDR, "\0\0\0\011\010\0\003", 7);
+	attribute_u32(NFQA_IFINDEX_OUTDEV, 13);
+	CHECK(read_first(used, &p) && !p.guest && p.device == 13);
+	/* A header that was cut says nothing. */
+	used = 0;
+	start(QUEUE_TYPE_PACKET);
+	attribute(NFQA_PACKET_HDR, "\0\0\0\011", 4);
+	CHECK(read_first(used, &p) && !p.guest);
+}
+
 TEST(what_is_absent)
 {
 	struct queue_packet p;

@@ -5,6 +5,8 @@
 #include "policy/config/option.h"
 #include "tests/config_text.h"
 
+#define CONTAINER(interfaces) "containers = ( { interfaces = [ " interfaces \
+	" ]; } );"
 #define AUDIT(member) "audit = ( { path = \"/a\"; " member " } );"
 
 static bool
@@ -164,6 +166,19 @@ static const struct {
 	  "audit[0].max_size: found -1" },
 	{ "audit[].verdicts", AUDIT("verdicts = [ \"ok\" ];"),
 	  "audit[0].verdicts[0]: found \"ok\"" },
+	{ "containers", "containers = [ \"docker0\" ];",
+	  "containers[0]: found \"docker0\", expected at most 64 groups" },
+	{ "containers[].interfaces", "containers = ( { } );",
+	  "containers[0]: \"interfaces\" is missing" },
+	{ "containers[].interfaces", CONTAINER("\"*\""), "found \"*\", expected" },
+	{ "containers[].interfaces", CONTAINER("\"a*b\""), "found \"a*b\"" },
+	{ "containers[].interfaces", CONTAINER("\"a/b\""), "found \"a/b\"" },
+	{ "containers[].interfaces", CONTAINER("\"sixteen-letters-\""),
+	  "names of interfaces, which \"*\" may end" },
+	{ "containers[].interfaces", CONTAINER("\"lo\""),
+	  "lo is the machine's own" },
+	{ "containers[].sources", CONTAINER("\"a\" ]; sources = [ \"x\""),
+	  "containers[0].sources[0]: found \"x\", expected addresses and" },
 	{ "audit[].rcodes", AUDIT("rcodes = [ \"SERVFAIL\", \"servfail\" ];"),
 	  "audit[0].rcodes[1]: found \"servfail\", expected response codes" },
 	{ "metrics.interval", "metrics = { interval = 3601; };",
@@ -175,7 +190,7 @@ static const struct {
 	{ "", "run = 1;", "2: run: unknown option; known here: run_dir, user, "
 	  "state_dir, capture, queue, stream, mesh, "
 	  "forward, policy_unloaded, policy, policy_unreadable, "
-	  "audit, metrics, log" },
+	  "containers, audit, metrics, log" },
 	{ "", "queue = { nmber = 1; };", "queue.nmber: unknown option, did you "
 	  "mean \"number\"? known here: number, workers, maxlen, "
 	  "absent, overload" },
