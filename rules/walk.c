@@ -32,11 +32,23 @@ value_of_octet(uint8_t octet)
 }
 
 static struct subject_value
-value_of_destination(const struct walk_packet *packet, int family)
+value_of_address(const struct walk_packet *packet, int family,
+    const uint8_t address[static 16])
 {
 	struct subject_value value = { .known = packet->family == family };
 
-	memcpy(value.octets, packet->destination, sizeof(value.octets));
+	memcpy(value.octets, address, sizeof(value.octets));
+	return value;
+}
+
+static struct subject_value
+value_of_interface(const struct walk_packet *packet)
+{
+	struct subject_value value = { .known = packet->in != NULL };
+
+	if (value.known)
+		memcpy(value.octets, packet->in, strnlen(packet->in,
+		    sizeof(value.octets) - 1));
 	return value;
 }
 
@@ -76,10 +88,21 @@ value_of(enum subject subject, const struct walk_packet *packet)
 		return value_of_word(packet->foreign ? RTN_UNICAST : RTN_LOCAL);
 	case SUBJECT_FIB_DADDR_TYPE:
 		return value_of_word(destination_type(packet));
+	case SUBJECT_IIF:		/* any but lo */
+	case SUBJECT_FIB_BACK:		/* there is a route back */
+		value = value_of_word(RULE_LOOPBACK + 1);
+		value.known = packet->in != NULL;
+		return value;
+	case SUBJECT_IIFNAME:
+		return value_of_interface(packet);
+	case SUBJECT_IP_SADDR:
+		return value_of_address(packet, AF_INET, packet->source);
+	case SUBJECT_IP6_SADDR:
+		return value_of_address(packet, AF_INET6, packet->source);
 	case SUBJECT_IP_DADDR:
-		return value_of_destination(packet, AF_INET);
+		return value_of_address(packet, AF_INET, packet->destination);
 	case SUBJECT_IP6_DADDR:
-		return value_of_destination(packet, AF_INET6);
+		return value_of_address(packet, AF_INET6, packet->destination);
 	case SUBJECT_TH_DPORT:
 		memcpy(value.octets, port, sizeof(port));
 		return value;
@@ -92,17 +115,23 @@ value_of(enum subject subject, const struct walk_packet *packet)
 }
 
 static bool
-is_in_set(const struct ruleset *set, const char *name,
+is_in_set(const struct ruleset *set, const struct condition *condition,
     const struct walk_packet *packet)
 {
+	const bool source = condition->subject == SUBJECT_IP_SADDR ||
+	    condition->subject == SUBJECT_IP6_SADDR;
+
+
 	for (size_t i = 0; i < RULES_SETS; i++) {
 		const struct address_set *s = &set->sets[i];
 
-		if (strcmp(s->name, name) != 0 || s->family != packet->family)
+		if (strcmp(s->name, condition->name) != 0 ||
+		    s->family != packet->family)
 			continue;
 		for (size_t j = 0; j < s->count; j++)
 			if (host_same_bits(s->prefixes[j].address,
-			    packet->destination, s->prefixes[j].length))
+			    source ? packet->source : packet->destination,
+			    s->prefixes[j].length))
 				return true;
 	}
 	return false;
@@ -135,7 +164,7 @@ holds(const struct ruleset *set, const struct condition *condition,
 	case OPERATOR_DIFFERENT:
 		return !is_equal(condition, value.octets);
 	default:
-		return is_in_set(set, condition->name, packet);
+		return is_in_set(set, condition, packet);
 	}
 }
 

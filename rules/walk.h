@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The rules of chain "question" as the kernel goes through them for one packet
- * of this machine, without the kernel: for explanations.
+ * The rules of chain "question", or "asked4" and "asked6", as the kernel goes through
+ * them for one packet, without the kernel: for explanations.
  */
 #ifndef NFDNS_RULES_WALK_H
 #define NFDNS_RULES_WALK_H
@@ -21,7 +21,9 @@ struct walk_packet {
 	uint8_t protocol;		/* IPPROTO_UDP or IPPROTO_TCP */
 	uid_t uid;			/* (uid_t)-1: the packet has no socket */
 	gid_t gid;
-	uint8_t destination[16];
+	uint8_t source[16], destination[16];
+	const char *in;			/* of a container, the interface that it comes in by;
+					 * NULL: this machine sends it */
 	bool foreign;			/* it comes from no address of this machine */
 };
 

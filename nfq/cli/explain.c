@@ -45,6 +45,7 @@ const char explain_usage[] =
     "\n"
     "  --uid USER, --gid GROUP  who asks, name or number (default: yourself)\n"
     "  --from ADDRESS           from which address (default: as it would be)\n"
+    "  --in INTERFACE           a container asks, from behind this interface\n"
     "  --nameserver ADDRESS     whom (default: the first of /etc/resolv.conf)\n"
     "  --proto udp|tcp          how (default: udp)\n"
     "  -x, --reverse            NAME is an address: ask for its PTR\n"

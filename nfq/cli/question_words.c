@@ -123,11 +123,24 @@ read_protocol(void *to, const char *value)
 	    "not a protocol: write udp or tcp";
 }
 
+/* A container's question has no user. */
+static const char *
+read_in(void *to, const char *value)
+{
+	struct explain_words *words = to;
+
+	words->question.in = value;
+	words->question.uid = (uid_t)-1;
+	words->question.gid = (gid_t)-1;
+	return NULL;
+}
+
 const struct command_option explain_options[] = {
 	OPTION_READ("uid", 'u', read_user),
 	OPTION_READ("gid", 'g', read_group),
 	OPTION_READ("nameserver", 'n', read_nameserver),
 	OPTION_READ("from", 'f', read_client),
+	OPTION_READ("in", 'i', read_in),
 	OPTION_READ("proto", 'p', read_protocol),
 	OPTION_FLAG("reverse", 'x', struct explain_words, reverse),
 	OPTION_FLAG("search", 's', struct explain_words, search),
@@ -284,5 +297,9 @@ explain_words_complete(struct explain_words *words)
 	}
 	/* Configured tables may be another machine's. */
 	q->foreign = words->has_client && !words->configured && is_foreign(q);
-	return true;
+	if (q->in == NULL || words->has_client)
+		return true;
+	suggest_usage(stderr, program_of(words), "--in goes with --from ADDRESS, the "
+	    "container's");
+	return false;
 }

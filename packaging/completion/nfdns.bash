@@ -21,7 +21,7 @@ _nfdns_options()
 	check*) echo --strict --json --defaults ;;
 	"rules verify") echo --json ;;
 	status*) echo --all --json ;;
-	explain*) echo --uid --gid --from --nameserver --proto \
+	explain*) echo --uid --gid --from --in --nameserver --proto \
 	    --reverse --search --configured --brief --all --json ;;
 	ask*) echo --uid --gid --nameserver --reverse --json ;;
 	"table "?*) echo --running --json ;;
@@ -52,7 +52,7 @@ _nfdns_values()
 	--proto) echo udp tcp ;;
 	--verdict) echo answer nodata nxdomain refuse drop pass forward ;;
 	--format) echo text json ;;
-	--from | --nameserver | --rule | --since | --name | --context | \
+	--from | --in | --nameserver | --rule | --since | --name | --context | \
 	    --namespace | --wait | --delay | --rounds) echo ;;
 	*) return 1 ;;
 	esac

@@ -32,12 +32,20 @@ explain_packet(const struct explain_question *question)
 		.family = question->family,
 		.protocol = question->stream ? IPPROTO_TCP : IPPROTO_UDP,
 		.uid = question->uid, .gid = question->gid,
-		.foreign = question->foreign,
+		.foreign = question->foreign, .in = question->in,
 	};
 
+	memcpy(packet.source, question->client, sizeof(packet.source));
 	memcpy(packet.destination, question->nameserver,
 	    sizeof(packet.destination));
 	return packet;
+}
+
+enum rules_chain
+explain_chain(const struct explain_question *question)
+{
+	return question->in == NULL ? CHAIN_QUESTION :
+	    question->family == AF_INET ? CHAIN_GUESTS4 : CHAIN_GUESTS6;
 }
 
 /* As dig(1) writes it: RD, and an OPT.  Returns its length. */
@@ -112,7 +120,7 @@ walk(struct explanation *e)
 
 	e->rule = NULL;
 	for (size_t i = 0; i < set->count && e->rule == NULL; i++)
-		if (set->rules[i].chain == CHAIN_QUESTION &&
+		if (set->rules[i].chain == explain_chain(e->question) &&
 		    rule_ends(&set->rules[i]) && walk_rule(set,
 		    &set->rules[i], &packet, &failed) == WALK_YES)
 			e->rule = &set->rules[i];
@@ -139,7 +147,7 @@ intercept_question(struct explanation *e)
 	in->forward_full = false;
 	in->forward = settings->forward.domains > 0 ||
 	    settings->forward.chase != 0 ? &settings->forward : NULL;
-	in->unanswerable = q->foreign;
+	in->unanswerable = q->foreign && q->in == NULL;
 	in->unowned = false;
 	if (q->stream)
 		intercept_message(in, e->message, e->message_length);

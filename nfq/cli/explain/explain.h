@@ -30,6 +30,7 @@ struct explain_question {
 	int family;			/* AF_INET or AF_INET6: of both addresses */
 	uint8_t client[16], nameserver[16];
 	bool foreign;			/* the client is no address of this machine */
+	const char *in;			/* a container's interface, or NULL */
 	bool stream;			/* TCP */
 	uid_t uid;			/* (uid_t)-1: not known */
 	gid_t gid;			/* (gid_t)-1: not known */
@@ -78,8 +79,9 @@ void explain_free(struct explanation *e);
 void explain(struct explanation *e, const struct explain_source *source,
     const struct explain_question *question);
 
-/* The question's packet, as the kernel's rules see it. */
+/* The question's packet, as the kernel's rules see it, and the chain that it meets. */
 struct walk_packet explain_packet(const struct explain_question *question);
+enum rules_chain explain_chain(const struct explain_question *question);
 
 /* What one rule of the policy is to a question, in order of precedence. */
 enum explain_part {

@@ -56,8 +56,8 @@ print_conditional(const struct explanation *e, FILE *out)
 
 	for (size_t i = 0; i < set->count && &set->rules[i] != e->rule; i++) {
 		const struct rule *rule = &set->rules[i];
-		const enum walk_match match = rule->chain == CHAIN_QUESTION ?
-		    walk_rule(set, rule, &packet, &failed) : WALK_NO;
+		const enum walk_match match =
+		    rule->chain == explain_chain(e->question) ? walk_rule(set, rule, &packet, &failed) : WALK_NO;
 
 		if (match == WALK_CGROUP)
 			lines_print(out, "", "unless the asker is in the cgroup "
@@ -77,7 +77,9 @@ print_kernel(const struct explanation *e, FILE *out)
 
 	if (e->rule == NULL)
 		lines_print(out, "Kernel", "not queued: no rule queues "
-		    "questions to this nameserver (capture.nameservers)");
+		    "questions %s", e->question->in != NULL ? "of this interface "
+		    "and address (containers)" : "to this nameserver "
+		    "(capture.nameservers)");
 	else if (!e->queued)
 		lines_print(out, "Kernel", "bypassed by rule \"%s\"",
 		    e->rule->comment);
@@ -92,6 +94,9 @@ print_kernel(const struct explanation *e, FILE *out)
 	if (text != NULL)
 		lines_print(out, "", "%s", text);
 	free(text);
+	if (set->guests && e->question->foreign && e->question->in == NULL)
+		lines_print(out, "", "if it is a container's, name its interface "
+		    "with --in");
 	print_conditional(e, out);
 }
 
@@ -336,7 +341,8 @@ explain_print_brief(const struct explanation *e, FILE *out)
 	} else if (e->rule != NULL) {
 		fprintf(out, "pass (not queued: %s)", e->rule->comment);
 	} else {
-		fputs("pass (not queued: capture.nameservers)", out);
+		fprintf(out, "pass (not queued: %s)", e->question->in != NULL ?
+		    "containers" : "capture.nameservers");
 	}
 	fputc('\n', out);
 }
