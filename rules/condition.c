@@ -225,6 +225,18 @@ load_payload(struct expr_builder *b, const struct subject_row *row,
 	}
 }
 
+/* The interface, and in the registers behind it the address. */
+static void
+load_source(struct expr_builder *b, const struct subject_row *row,
+    const struct condition *condition)
+{
+	(void)condition;
+	expr_load_meta(b, NFT_META_IIF);
+	expr_load_payload_to(b, NFT_REG32_01, NFT_PAYLOAD_NETWORK_HEADER,
+	    row->key == NFPROTO_IPV4 ? IPV4_SOURCE : IPV6_SOURCE,
+	    row->key == NFPROTO_IPV4 ? 4 : 16);
+}
+
 static void
 load_fib(struct expr_builder *b, const struct subject_row *row,
     const struct condition *condition)
@@ -311,6 +323,10 @@ static const struct subject_row subjects[SUBJECTS] = {
 	    .implies = SUBJECT_L4PROTO, .print = print_flags,
 	    .load = load_payload, .loads = {
 	    { NFT_PAYLOAD_TRANSPORT_HEADER, TCP_FLAGS, 1, NFT_REG_1 } } },
+	[SUBJECT_SOURCE4] = { .name = "iif . ip saddr", .load = load_source,
+	    .key = NFPROTO_IPV4 },
+	[SUBJECT_SOURCE6] = { .name = "iif . ip6 saddr", .load = load_source,
+	    .key = NFPROTO_IPV6 },
 	[SUBJECT_STREAM4] = STREAM4("ip saddr . tcp sport . ip daddr",
 	    IPV4_SOURCE, PORT_SOURCE, IPV4_DESTINATION),
 	[SUBJECT_STREAM6] = STREAM6("ip6 saddr . tcp sport . ip6 daddr",

@@ -37,9 +37,6 @@ uint32_t expressions_key_type(int family);
 uint32_t expressions_stream_type(bool ipv4);
 uint32_t expressions_stream_length(bool ipv4);
 
-/* The same for the set of users, of uid_t. */
-#define EXPRESSIONS_USER_TYPE	24
-
 /*
  * What the counter of a rule from the kernel counts, and *packets, its value;
  * RULES_COUNTERS if that is none of them.

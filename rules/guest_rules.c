@@ -6,12 +6,15 @@
  * asked	1  not UDP, not to port 53, from lo: out at once
  *		2  from an address that is not behind this interface, by the routing
  *		   tables; to a group of hosts: out
- *		3  from a configured interface and address: marked as passed, queued.
- *		   What a dead worker had comes here again (NF_REPEAT), and is counted
- *		   again: a mark alone must not lead anything to the queue
- * back		4  still marked as passed: mark cleared.  No zone: the packet stays
+ *		3  our bits of the mark cleared: what stood in them leads nothing to the
+ *		   queue.  What a dead worker had comes here again, and is counted again
+ *		   (NF_REPEAT)
+ *		4  from a configured interface and address: marked as passed
+ *		5  marked so, and over the rate of interface or source: out
+ *		6  marked so: queued
+ * back		7  still marked as passed: mark cleared.  No zone: the packet stays
  *		   what it was, also for NAT
- *		5  turned round: a copy goes out by the interface that it came in by.
+ *		8  turned round: a copy goes out by the interface that it came in by.
  *		   It is output of this machine, so neither its source, nor a forward
  *		   chain, nor a bridge is in its way
  *
@@ -26,7 +29,7 @@
 
 #include "rules/rule_kinds.h"
 
-#define FIXED	(2 * 8)
+#define FIXED	(2 * 12)
 
 /*
  * Where containers usually are: private (RFC 1918, RFC 6598, RFC 4193) and link-local
@@ -71,6 +74,7 @@ guest_rules_fill(struct ruleset *set, const struct config *config)
 struct version {
 	bool ipv4;
 	enum rules_chain asked, back;
+	enum user_budget interface, source;
 	const struct address_set *sources;
 };
 
@@ -109,6 +113,10 @@ add_not_ours(struct ruleset *set, const struct version *v)
 	    multicast4, 4) : condition_prefix(SUBJECT_IP6_DADDR, multicast6,
 	    8));
 	then_accept(rule);
+	rule = add_asked(set, v, "not marked by others");
+	rule_when(rule, condition_masked(SUBJECT_MARK, OPERATOR_DIFFERENT, 0,
+	    set->mark_mask));
+	then_clear_bits(rule, set->mark_mask);
 }
 
 static void
@@ -124,10 +132,46 @@ add_source(struct ruleset *set, const struct version *v, const char *interface,
 	rule_when(rule, source == NULL ? condition_in(subject,
 	    v->sources->name) : condition_prefix(subject, source->address,
 	    source->length));
-	when_question(rule);
+	then(rule, STATEMENT_COUNTER);
 	then_set_bits(rule, set->mark_passed);
-	then_queue(rule, set);
 	rule->remedy = "remove it from containers";
+}
+
+/* Where a rule could deny, nothing goes by unread. */
+static void
+add_over(struct ruleset *set, const struct version *v, enum user_budget budget,
+    uint32_t rate)
+{
+	struct rule *rule = add_rule(set, v->asked, RULES_COMMENT_SURPLUS "%s",
+	    rules_users_name(budget));
+
+	when_marked(rule, set, OPERATOR_EQUAL, set->mark_passed);
+	rule_then(rule, (struct statement){ .kind = STATEMENT_USER_OVER,
+	    .limit = { .key = rules_users(budget)->key,
+	    .set = rules_users_name(budget), .rate = rate,
+	    .burst = rate < RULES_USERS_BURST ? rate : RULES_USERS_BURST } });
+	if (set->denies) {
+		then_drop(rule);
+		return;
+	}
+	then(rule, STATEMENT_COUNTER);
+	then_clear_bits(rule, set->mark_mask);
+	then(rule, STATEMENT_ACCEPT);
+}
+
+static void
+add_queued(struct ruleset *set, const struct version *v)
+{
+	struct rule *rule;
+
+	if (set->user_rate > 0) {
+		add_over(set, v, v->source, set->user_rate / 4 + 1);
+		add_over(set, v, v->interface, set->user_rate);
+	}
+	rule = add_asked(set, v, "containers' questions");
+	when_marked(rule, set, OPERATOR_EQUAL, set->mark_passed);
+	when_question(rule);
+	then_queue(rule, set);
 }
 
 static void
@@ -169,8 +213,10 @@ void
 guest_rules_add(struct ruleset *set, const struct config *config, bool queued)
 {
 	const struct version versions[] = {
-		{ true, CHAIN_GUESTS4, CHAIN_BACK4, &set->sets[SET_GUESTS4] },
-		{ false, CHAIN_GUESTS6, CHAIN_BACK6, &set->sets[SET_GUESTS6] },
+		{ true, CHAIN_GUESTS4, CHAIN_BACK4, INTERFACE4, SOURCE4,
+		    &set->sets[SET_GUESTS4] },
+		{ false, CHAIN_GUESTS6, CHAIN_BACK6, INTERFACE6, SOURCE6,
+		    &set->sets[SET_GUESTS6] },
 	};
 
 	for (size_t v = 0; v < 2; v++) {
@@ -178,6 +224,8 @@ guest_rules_add(struct ruleset *set, const struct config *config, bool queued)
 			add_not_ours(set, &versions[v]);
 		for (size_t i = 0; queued && i < config->container_count; i++)
 			add_entry(set, &versions[v], &config->containers[i]);
+		if (queued)
+			add_queued(set, &versions[v]);
 		add_back(set, &versions[v]);
 	}
 }

@@ -431,13 +431,12 @@ scope_of(struct rules_kernel *kernel, const struct ruleset *set)
 	return scope;
 }
 
-/* Whether the set that the last install put in is still there. */
+/* Whether the table that the last install put in is still there. */
 static bool
-has_set(const struct rules_kernel *kernel, const struct install_scope *scope,
-    enum rules_set_id set)
+is_kept(const struct install_scope *scope, enum rules_table table)
 {
-	return kernel->sets[set] && (rules_set_table(set) == TABLE_INET ?
-	    !scope->whole : !scope->guests && !scope->guests_gone);
+	return table == TABLE_INET ? !scope->whole :
+	    !scope->guests && !scope->guests_gone;
 }
 
 /* Empties what the last install put in, but for the base chains. */
@@ -451,15 +450,16 @@ put_clearance(struct batch *batch, const struct rules_kernel *kernel,
 			    NFT_MSG_DELRULE, MESSAGE_CLEAR, NFTA_RULE_CHAIN,
 			    rules_chain_form(chain)->name);
 	for (enum rules_set_id i = 0; i < RULES_SETS; i++)
-		if (has_set(kernel, scope, i))
+		if (kernel->sets[i] && is_kept(scope, rules_set_table(i)))
 			nft_message_name(batch, rules_set_table(i),
 			    NFT_MSG_DELSET, MESSAGE_CLEAR, NFTA_SET_NAME,
 			    set->sets[i].name);
 	/* Their elements keep the rate that they were made with. */
 	for (enum user_budget i = 0; i < USER_BUDGETS; i++)
-		if (kernel->users[i] && !scope->whole)
-			nft_message_name(batch, TABLE_INET, NFT_MSG_DELSET,
-			    MESSAGE_CLEAR, NFTA_SET_NAME, rules_users_name(i));
+		if (kernel->users[i] && is_kept(scope, rules_users(i)->table))
+			nft_message_name(batch, rules_users(i)->table,
+			    NFT_MSG_DELSET, MESSAGE_CLEAR, NFTA_SET_NAME,
+			    rules_users_name(i));
 	if (!scope->streams)
 		return;
 	nft_message_name(batch, TABLE_INET, NFT_MSG_DELSET, MESSAGE_CLEAR,

@@ -236,6 +236,7 @@ nft_message_first_rule(struct batch *batch, const struct ruleset *set,
 /* A set that rules fill: of fixed size, with time-outs. */
 struct filled_set {
 	enum message_subject subject;
+	enum rules_table table;
 	const char *name;
 	uint32_t id;			/* in this batch */
 	uint32_t key_type, key_length;
@@ -249,7 +250,7 @@ put_filled(struct batch *batch, const struct filled_set *wanted)
 	struct nftnl_set *set = nftnl_set_alloc();
 	struct nlmsghdr *message;
 
-	enter(batch, TABLE_INET);
+	enter(batch, wanted->table);
 	message = batch_message(batch, NFT_MSG_NEWSET, NLM_F_CREATE,
 	    (struct batch_part){ .subject = wanted->subject });
 	if (set == NULL || nftnl_set_set_str(set, NFTNL_SET_TABLE,
@@ -291,12 +292,15 @@ nft_message_streams(struct batch *batch, const struct ruleset *set, bool ipv4,
 void
 nft_message_users(struct batch *batch, enum user_budget budget, uint32_t id)
 {
+	const struct rules_users *users = rules_users(budget);
+
 	put_filled(batch, &(struct filled_set){
 		.subject = MESSAGE_USERS,
-		.name = rules_users_name(budget),
+		.table = users->table,
+		.name = users->name,
 		.id = id,
-		.key_type = EXPRESSIONS_USER_TYPE,
-		.key_length = sizeof(uid_t),
+		.key_type = users->number,
+		.key_length = users->length,
 		.size = RULES_USERS_MAX,
 		.seconds = RULES_USERS_S,
 	});

@@ -70,6 +70,14 @@ print_rest(const struct ruleset *set, enum rules_table table, FILE *out)
 {
 	const char *between = "";
 
+	for (enum user_budget i = 0; i < USER_BUDGETS; i++)
+		if (ruleset_has_budget(set, i) &&
+		    rules_users(i)->table == table)
+			fprintf(out, "\tset %s {\n\t\ttype %s\n"
+			    "\t\tsize %d\n\t\tflags dynamic,timeout\n"
+			    "\t\ttimeout %ds\n\t}\n\n", rules_users_name(i),
+			    rules_users(i)->type, RULES_USERS_MAX,
+			    RULES_USERS_S);
 	for (enum rules_set_id i = 0; i < RULES_SETS; i++)
 		if (set->sets[i].count > 0 && rules_set_table(i) == table)
 			print_set(&set->sets[i], out);
@@ -98,12 +106,6 @@ ruleset_print(const struct ruleset *set, FILE *out)
 		print_streams(set, RULES_STREAMS4, "ipv4_addr", out);
 		print_streams(set, RULES_STREAMS6, "ipv6_addr", out);
 	}
-	for (enum user_budget i = 0; i < USER_BUDGETS; i++)
-		if (ruleset_has_budget(set, i))
-			fprintf(out, "\tset %s {\n\t\ttype uid\n"
-			    "\t\tsize %d\n\t\tflags dynamic,timeout\n"
-			    "\t\ttimeout %ds\n\t}\n\n", rules_users_name(i),
-			    RULES_USERS_MAX, RULES_USERS_S);
 	print_rest(set, TABLE_INET, out);
 	for (enum rules_table table = TABLE_IP; table < RULES_TABLES &&
 	    set->guests; table++) {

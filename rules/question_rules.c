@@ -117,7 +117,7 @@ add_surplus(struct ruleset *set, const struct queued *what,
 	struct rule *rule = add_rule(set, CHAIN_QUESTION,
 	    RULES_COMMENT_SURPLUS "%s%s", kinds[budget], what->comment);
 	struct statement over = { .kind = STATEMENT_USER_OVER,
-		.limit = { .set = rules_users_name(budget),
+		.limit = { .key = SUBJECT_SKUID, .set = rules_users_name(budget),
 		.octets = budget == USER_OCTETS } };
 
 	if (budget == USER_OCTETS)

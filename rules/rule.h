@@ -62,6 +62,8 @@ enum subject {
 	SUBJECT_STREAM6,
 	SUBJECT_STREAM4_REPLY,
 	SUBJECT_STREAM6_REPLY,
+	SUBJECT_SOURCE4,	/* interface and address that a container asks from */
+	SUBJECT_SOURCE6,
 	SUBJECTS
 };
 
@@ -123,8 +125,8 @@ enum statement_kind {
 	STATEMENT_UPDATE,	/* adds the key to the set, or renews its time */
 	STATEMENT_DELETE,
 	/*
-	 * Goes on with the rule only if the packet's user has no budget left:
-	 * it does not if there is no user, or no room in the set of users.
+	 * Goes on with the rule only if the packet's user, or where it comes from,
+	 * has no budget left: it does not if there is no user, or no room in the set.
 	 */
 	STATEMENT_USER_OVER,
 	STATEMENTS
@@ -147,6 +149,7 @@ struct statement {
 		/* Packets or octets a second, and how many of them at once;
 		 * of octets those of a second more. */
 		struct {
+			enum subject key;
 			const char *set;	/* of users; static text */
 			uint32_t rate, burst;
 			bool octets;

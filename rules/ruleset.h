@@ -86,17 +86,33 @@ enum rules_set_id {
  *   CONNECTIONS	so many that one user's fill a quarter of the sets of
  *			connections, if none gets beyond its first packet
  *
+ * And what a container may ask, which has no user: what comes by one INTERFACE, and of
+ * that from one SOURCE, a quarter, since a container can invent sources.
+ *
  * A budget fills up again within a second, so an older entry says nothing.  While
  * a set is full, new users are not limited: no question is passed by mistake.
  */
-enum user_budget { USER_PACKETS, USER_OCTETS, USER_CONNECTIONS, USER_BUDGETS };
+enum user_budget {
+	USER_PACKETS, USER_OCTETS, USER_CONNECTIONS,
+	INTERFACE4, SOURCE4, INTERFACE6, SOURCE6,
+	USER_BUDGETS
+};
 
-/* The name of the budget's set in the kernel. */
+/* The budget's set in the kernel. */
+struct rules_users {
+	const char *name;
+	enum rules_table table;
+	const char *type;		/* of its key, as nft(8) writes it, */
+	uint32_t number, length;	/* for it, and in octets */
+	enum subject key;
+};
+
+const struct rules_users *rules_users(enum user_budget budget);
+
 static inline const char *
 rules_users_name(enum user_budget budget)
 {
-	return budget == USER_PACKETS ? "users" :
-	    budget == USER_OCTETS ? "users_octets" : "users_tcp";
+	return rules_users(budget)->name;
 }
 
 #define RULES_USER_QUESTION	80

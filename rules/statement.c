@@ -285,8 +285,9 @@ print_user_over(const struct statement *statement, FILE *out)
 {
 	const char *octets = statement->limit.octets ? " bytes" : "";
 
-	fprintf(out, " update @%s { meta skuid limit rate over %" PRIu32
-	    "%s/second", statement->limit.set, statement->limit.rate, octets);
+	fprintf(out, " update @%s { %s limit rate over %" PRIu32 "%s/second",
+	    statement->limit.set, subject_name(statement->limit.key),
+	    statement->limit.rate, octets);
 	if (statement->limit.burst > 0)
 		fprintf(out, " burst %" PRIu32 " packets",
 		    statement->limit.burst);
@@ -300,7 +301,7 @@ encode_user_over(struct expr_builder *b, const struct statement *statement,
 	struct nftnl_expr *limit = nftnl_expr_alloc("limit");
 
 	(void)form;
-	expr_load_meta(b, NFT_META_SKUID);
+	subject_load(b, statement->limit.key);
 	expr_add(b, "dynset");
 	expr_put_u32(b, NFTNL_EXPR_DYNSET_SREG_KEY, NFT_REG_1);
 	expr_put_u32(b, NFTNL_EXPR_DYNSET_OP, NFT_DYNSET_OP_UPDATE);

@@ -75,7 +75,7 @@ value_of(enum subject subject, const struct walk_packet *packet)
 	case SUBJECT_L4PROTO:
 		return value_of_octet(packet->protocol);
 	case SUBJECT_MARK:
-		return value_of_word(0);
+		return value_of_word(packet->mark);
 	case SUBJECT_SKUID:
 		value = value_of_word(packet->uid);
 		value.known = packet->uid != (uid_t)-1;
@@ -189,4 +189,16 @@ walk_rule(const struct ruleset *set, const struct rule *rule,
 		if (rule->statements[i].kind == STATEMENT_USER_OVER)
 			match = WALK_OVER_RATE;
 	return match;
+}
+
+void
+walk_mark(const struct rule *rule, struct walk_packet *packet)
+{
+	for (size_t i = 0; i < rule->statement_count; i++) {
+		const struct statement *s = &rule->statements[i];
+
+		if (s->kind == STATEMENT_MARK)
+			packet->mark = (packet->mark & s->mark.keep) ^
+			    s->mark.flip;
+	}
 }

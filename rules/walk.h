@@ -13,8 +13,7 @@
 #include "rules/ruleset.h"
 
 /*
- * A question over UDP, or the first packet of a TCP connection, to port 53.  Its
- * socket has no mark.
+ * A question over UDP, or the first packet of a TCP connection, to port 53.
  */
 struct walk_packet {
 	int family;			/* AF_INET or AF_INET6 */
@@ -25,6 +24,7 @@ struct walk_packet {
 	const char *in;			/* of a container, the interface that it comes in by;
 					 * NULL: this machine sends it */
 	bool foreign;			/* it comes from no address of this machine */
+	uint32_t mark;			/* by the rules before; 0 at first */
 };
 
 /* What a rule is to such a packet. */
@@ -41,5 +41,8 @@ enum walk_match {
  */
 enum walk_match walk_rule(const struct ruleset *set, const struct rule *rule,
     const struct walk_packet *packet, const struct condition **failed);
+
+/* What a rule that it meets (WALK_YES) makes of its mark. */
+void walk_mark(const struct rule *rule, struct walk_packet *packet);
 
 #endif

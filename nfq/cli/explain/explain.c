@@ -114,16 +114,21 @@ rule_ends(const struct rule *rule)
 static void
 walk(struct explanation *e)
 {
-	const struct walk_packet packet = explain_packet(e->question);
+	struct walk_packet packet = explain_packet(e->question);
 	const struct ruleset *set = e->source->rules;
 	const struct condition *failed;
 
 	e->rule = NULL;
-	for (size_t i = 0; i < set->count && e->rule == NULL; i++)
-		if (set->rules[i].chain == explain_chain(e->question) &&
-		    rule_ends(&set->rules[i]) && walk_rule(set,
-		    &set->rules[i], &packet, &failed) == WALK_YES)
-			e->rule = &set->rules[i];
+	for (size_t i = 0; i < set->count && e->rule == NULL; i++) {
+		const struct rule *rule = &set->rules[i];
+
+		if (rule->chain != explain_chain(e->question) || walk_rule(set,
+		    rule, &packet, &failed) != WALK_YES)
+			continue;
+		walk_mark(rule, &packet);
+		if (rule_ends(rule))
+			e->rule = rule;
+	}
 	e->queued = e->rule != NULL && rule_queues(e->rule);
 }
 

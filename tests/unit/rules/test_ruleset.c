@@ -85,18 +85,25 @@ TEST(plain_rules)
 TEST(rules_of_containers)
 {
 	static const char *const parts[] = {
-		"table inet nfdns {\n\tchain question {\n",
-		"}\ntable ip nfdns {\n",
+		"table inet nfdns {\n", "}\ntable ip nfdns {\n",
+		"\tset interfaces4 {\n\t\ttype iface_index\n",
+		"\tset sources4 {\n\t\ttype iface_index . ipv4_addr\n",
 		"\tset containers4 {", "elements = { 10.0.0.0/8,",
 		"172.16.0.0/12,", "\tchain asked4 {\n",
 		"type filter hook prerouting priority -310; policy accept;\n",
 		"iif \"lo\" counter accept comment \"from lo\"\n",
 		"fib saddr . iif oif missing counter accept",
-		"iifname \"docker0\" ip saddr @containers4 udp dport 53 meta mark "
-		"set meta mark | 0x10000000 counter queue flags bypass to 5300 "
-		"comment \"containers: docker0\"\n",
+		"meta mark & 0x70000000 != 0x00000000 meta mark set meta mark & "
+		"0x8fffffff comment \"not marked by others\"\n",
+		"iifname \"docker0\" ip saddr @containers4 counter meta mark "
+		"set meta mark | 0x10000000 comment \"containers: docker0\"\n",
 		"iifname \"br-*\" ip saddr @containers4",
-		"iifname \"cni0\" ip saddr 10.88.0.0/16 udp dport 53",
+		"iifname \"cni0\" ip saddr 10.88.0.0/16 counter",
+		"meta mark & 0x70000000 == 0x10000000 update @sources4 { iif . ip "
+		"saddr limit rate over 251/second burst 251 packets } counter",
+		"update @interfaces4 { iif limit rate over 1000/second",
+		"meta mark & 0x70000000 == 0x10000000 udp dport 53 counter queue "
+		"flags bypass to 5300 comment \"containers' questions\"\n",
 		"\tchain back4 {\n", "meta mark & 0x70000000 == 0x10000000 counter "
 		"meta mark set meta mark & 0x8fffffff accept comment \"passed\"\n",
 		"meta mark & 0x70000000 == 0x30000000 counter meta mark set meta "
@@ -125,13 +132,14 @@ TEST(rules_of_containers)
 	free(text);
 	config.containers = containers;
 	config.container_count = 2;
+	config.capture.user_rate = 1000;
 	text = printed(&config, RULES_FULL);
 	CHECK(in_order(text, parts));
 	free(text);
 	/* The chains stay where nothing is queued: without them packets would be lost. */
 	text = printed(&config, RULES_PAUSED);
 	CHECK(text != NULL && strstr(text, "chain back6") != NULL &&
-	    strstr(text, "containers: ") == NULL);
+	    strstr(text, "containers") == NULL);
 	free(text);
 }
 
