@@ -3,13 +3,15 @@
  * A container's question is queued where it enters the machine, before conntrack and
  * routing, whatever nameserver it is for.  In the order of rules:
  *
- * asked	1  not UDP, not to port 53, from lo: out at once
+ * asked	1  neither UDP nor TCP, not to port 53, from lo: out at once
  *		2  from an address that is not behind this interface, by the routing
  *		   tables; to a group of hosts: out
  *		3  our bits of the mark cleared: what stood in them leads nothing to the
  *		   queue.  What a dead worker had comes here again, and is counted again
  *		   (NF_REPEAT)
  *		4  from a configured interface and address: marked as passed
+ *		   Of a TCP connection the first packet goes on; later ones are marked
+ *		   as stream if the connection is ours, by its socket
  *		5  marked so, and over the rate of interface or source: out
  *		6  marked so: queued
  * back		7  still marked as passed: mark cleared.  No zone: the packet stays
@@ -17,6 +19,9 @@
  *		8  turned round: a copy goes out by the interface that it came in by.
  *		   It is output of this machine, so neither its source, nor a forward
  *		   chain, nor a bridge is in its way
+ *		9  marked as stream, a first packet by the verdict: a copy goes out by
+ *		   lo, where chain "arrival" takes it as one of this machine's.  What
+ *		   comes back is output of our listener's
  *
  * The copy has another mark than the rule that makes it looks for: one that came by lo
  * again would be copied for ever.
@@ -29,7 +34,7 @@
 
 #include "rules/rule_kinds.h"
 
-#define FIXED	(2 * 12)
+#define FIXED	(2 * 18)
 
 /*
  * Where containers usually are: private (RFC 1918, RFC 6598, RFC 4193) and link-local
@@ -88,10 +93,13 @@ static void
 add_not_ours(struct ruleset *set, const struct version *v)
 {
 	const uint8_t multicast4[4] = { 224 }, multicast6[16] = { 0xff };
-	struct rule *rule = add_asked(set, v, "not UDP");
+	struct rule *rule;
 
-	when_protocol(rule, OPERATOR_DIFFERENT, IPPROTO_UDP);
-	then_accept(rule);
+	if (!set->tcp) {
+		rule = add_asked(set, v, "not UDP");
+		when_protocol(rule, OPERATOR_DIFFERENT, IPPROTO_UDP);
+		then_accept(rule);
+	}
 	rule = add_asked(set, v, "not DNS");
 	when_port53(rule, OPERATOR_DIFFERENT);
 	then_accept(rule);
@@ -137,6 +145,42 @@ add_source(struct ruleset *set, const struct version *v, const char *interface,
 	rule->remedy = "remove it from containers";
 }
 
+/* A connection of a link-local address belongs to its interface: it passes. */
+static void
+add_link_local(struct ruleset *set, const struct version *v)
+{
+	const uint8_t link_local[16] = { 0xfe, 0x80 };
+	struct rule *rule = add_asked(set, v, "link-local connections");
+
+	rule_when(rule, condition_prefix(SUBJECT_IP6_SADDR, link_local, 10));
+	when_protocol(rule, OPERATOR_EQUAL, IPPROTO_TCP);
+	then_accept(rule);
+}
+
+/* Of a connection, all but its first packet. */
+static void
+add_connections(struct ruleset *set, const struct version *v)
+{
+	struct rule *rule = add_marked(set, v->asked, set->mark_passed,
+	    "of connections that are ours");
+
+	when_connection(rule);
+	when_first(rule, OPERATOR_DIFFERENT);
+	rule_when(rule, condition_number(SUBJECT_TRANSPARENT, OPERATOR_EQUAL,
+	    1));
+	then(rule, STATEMENT_COUNTER);
+	rule_then(rule, (struct statement){ .kind = STATEMENT_MARK,
+	    .mark = { ~set->mark_mask, set->mark_stream } });
+	then(rule, STATEMENT_ACCEPT);
+	rule = add_marked(set, v->asked, set->mark_passed,
+	    "of other connections");
+	when_connection(rule);
+	when_first(rule, OPERATOR_DIFFERENT);
+	then(rule, STATEMENT_COUNTER);
+	then_clear_bits(rule, set->mark_mask);
+	then(rule, STATEMENT_ACCEPT);
+}
+
 /* Where a rule could deny, nothing goes by unread. */
 static void
 add_over(struct ruleset *set, const struct version *v, enum user_budget budget,
@@ -164,6 +208,8 @@ add_queued(struct ruleset *set, const struct version *v)
 {
 	struct rule *rule;
 
+	if (set->tcp)
+		add_connections(set, v);
 	if (set->user_rate > 0) {
 		add_over(set, v, v->source, set->user_rate / 4 + 1);
 		add_over(set, v, v->interface, set->user_rate);
@@ -171,6 +217,12 @@ add_queued(struct ruleset *set, const struct version *v)
 	rule = add_asked(set, v, "containers' questions");
 	when_marked(rule, set, OPERATOR_EQUAL, set->mark_passed);
 	when_question(rule);
+	then_queue(rule, set);
+	if (!set->tcp)
+		return;
+	rule = add_asked(set, v, "containers' connections");
+	when_marked(rule, set, OPERATOR_EQUAL, set->mark_passed);
+	when_connection(rule);
 	then_queue(rule, set);
 }
 
@@ -207,6 +259,16 @@ add_back(struct ruleset *set, const struct version *v)
 	rule_then(rule, (struct statement){ .kind = STATEMENT_SEND_BACK,
 	    .back = { v->ipv4 } });
 	then(rule, STATEMENT_DROP);
+	if (!set->tcp)
+		return;
+	rule = add_marked(set, v->back, set->mark_stream,
+	    "intercepted: to nfdnsd");
+	rule_when(rule, condition_number(SUBJECT_IIF, OPERATOR_DIFFERENT,
+	    RULE_LOOPBACK));
+	then(rule, STATEMENT_COUNTER);
+	rule_then(rule, (struct statement){ .kind = STATEMENT_TO_LO,
+	    .back = { v->ipv4 } });
+	then(rule, STATEMENT_DROP);
 }
 
 void
@@ -222,6 +284,8 @@ guest_rules_add(struct ruleset *set, const struct config *config, bool queued)
 	for (size_t v = 0; v < 2; v++) {
 		if (queued)
 			add_not_ours(set, &versions[v]);
+		if (queued && set->tcp && !versions[v].ipv4)
+			add_link_local(set, &versions[v]);
 		for (size_t i = 0; queued && i < config->container_count; i++)
 			add_entry(set, &versions[v], &config->containers[i]);
 		if (queued)

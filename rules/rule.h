@@ -54,6 +54,7 @@ enum subject {
 	SUBJECT_IP6_DADDR,
 	SUBJECT_TH_DPORT,	/* of TCP and UDP */
 	SUBJECT_TCP_FLAGS,	/* RULE_TCP_* */
+	SUBJECT_TRANSPARENT,	/* 1: of a connection of ours, as tproxy makes them */
 	/*
 	 * The key of the sets of connections: client address, client port and
 	 * nameserver, of the client's packets and of ours.
@@ -122,6 +123,7 @@ enum statement_kind {
 	STATEMENT_NOTRACK,
 	STATEMENT_TPROXY,	/* to our listener at this port of lo */
 	STATEMENT_SEND_BACK,	/* a copy goes out where it came in, to its destination */
+	STATEMENT_TO_LO,	/* a copy goes out by lo */
 	STATEMENT_UPDATE,	/* adds the key to the set, or renews its time */
 	STATEMENT_DELETE,
 	/*

@@ -10,6 +10,35 @@
 
 #include "resolver/dns/message.h"
 
+/* nft's numbers of types; six bits each where two are one behind the other. */
+#define TYPE_IPV4	7
+#define TYPE_IPV6	8
+#define TYPE_INTERFACE	20
+#define TYPE_UID	24
+
+static const struct rules_users budgets[USER_BUDGETS] = {
+	[USER_PACKETS] = { "users", TABLE_INET, "uid", TYPE_UID, 4,
+	    SUBJECT_SKUID },
+	[USER_OCTETS] = { "users_octets", TABLE_INET, "uid", TYPE_UID, 4,
+	    SUBJECT_SKUID },
+	[USER_CONNECTIONS] = { "users_tcp", TABLE_INET, "uid", TYPE_UID, 4,
+	    SUBJECT_SKUID },
+	[INTERFACE4] = { "interfaces4", TABLE_IP, "iface_index",
+	    TYPE_INTERFACE, 4, SUBJECT_IIF },
+	[SOURCE4] = { "sources4", TABLE_IP, "iface_index . ipv4_addr",
+	    TYPE_INTERFACE << 6 | TYPE_IPV4, 8, SUBJECT_SOURCE4 },
+	[INTERFACE6] = { "interfaces6", TABLE_IP6, "iface_index",
+	    TYPE_INTERFACE, 4, SUBJECT_IIF },
+	[SOURCE6] = { "sources6", TABLE_IP6, "iface_index . ipv6_addr",
+	    TYPE_INTERFACE << 6 | TYPE_IPV6, 20, SUBJECT_SOURCE6 },
+};
+
+const struct rules_users *
+rules_users(enum user_budget budget)
+{
+	return &budgets[budget];
+}
+
 struct rule *
 add_rule(struct ruleset *set, enum rules_chain chain, const char *comment, ...)
 {

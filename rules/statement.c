@@ -251,6 +251,36 @@ encode_back(struct expr_builder *b, const struct statement *statement,
 }
 
 static void
+print_to_lo(const struct statement *statement, FILE *out)
+{
+	fprintf(out, " dup to %s device \"lo\"", statement->back.ipv4 ?
+	    "127.0.0.1" : "::1");
+}
+
+static void
+encode_to_lo(struct expr_builder *b, const struct statement *statement,
+    enum queue_form form)
+{
+	const struct in_addr address4 = { htonl(INADDR_LOOPBACK) };
+	const struct in6_addr address6 = IN6ADDR_LOOPBACK_INIT;
+	const uint32_t device = RULE_LOOPBACK;
+
+	(void)form;
+	expr_add(b, "immediate");
+	expr_put_u32(b, NFTNL_EXPR_IMM_DREG, NFT_REG_1);
+	if (statement->back.ipv4)
+		expr_put(b, NFTNL_EXPR_IMM_DATA, &address4, sizeof(address4));
+	else
+		expr_put(b, NFTNL_EXPR_IMM_DATA, &address6, sizeof(address6));
+	expr_add(b, "immediate");
+	expr_put_u32(b, NFTNL_EXPR_IMM_DREG, NFT_REG_2);
+	expr_put(b, NFTNL_EXPR_IMM_DATA, &device, sizeof(device));
+	expr_add(b, EXPRESSION_DUP);
+	expr_put_u32(b, NFTNL_EXPR_DUP_SREG_ADDR, NFT_REG_1);
+	expr_put_u32(b, NFTNL_EXPR_DUP_SREG_DEV, NFT_REG_2);
+}
+
+static void
 print_change(const struct statement *statement, FILE *out)
 {
 	fprintf(out, " %s @%s { %s", statement->kind == STATEMENT_DELETE ?
@@ -346,6 +376,8 @@ static const struct {
 	    "set capture.tcp = false" },
 	[STATEMENT_SEND_BACK] = { print_back, encode_back,
 	    "load modules nft_dup_ipv4 and nft_dup_ipv6, or take containers out" },
+	[STATEMENT_TO_LO] = { print_to_lo, encode_to_lo,
+	    "set capture.tcp = false, or take containers out" },
 	[STATEMENT_UPDATE] = { print_change, encode_change,
 	    "set capture.tcp = false" },
 	[STATEMENT_DELETE] = { print_change, encode_change,

@@ -19,9 +19,12 @@
 #define SETS	4096
 #define WAYS	4
 
+/* No user with a group: nobody's packet has these. */
+#define GUEST	((uint64_t)UINT32_MAX << 32)
+
 struct entry {
 	_Atomic uint64_t tag;		/* 0: free */
-	_Atomic uint64_t user;		/* uid, gid */
+	_Atomic uint64_t user;		/* uid, gid; GUEST */
 	_Atomic uint64_t path;		/* mark, device */
 };
 
@@ -82,7 +85,7 @@ read_entry(struct entry *e, uint64_t hash, uint64_t *tag,
 	if (*tag == 0 || *tag != combine(hash, user, path))
 		return false;
 	*sender = (struct sender){ .uid = (uid_t)(user >> 32),
-		.gid = (gid_t)user, .mark = (uint32_t)(path >> 32),
+		.gid = (gid_t)user, .guest = user == GUEST, .mark = (uint32_t)(path >> 32),
 		.device = (uint32_t)path };
 	return true;
 }
@@ -116,7 +119,8 @@ void
 senders_put(struct senders *s, const struct sender_ends *ends,
     const struct sender *sender)
 {
-	const uint64_t user = (uint64_t)sender->uid << 32 | sender->gid;
+	const uint64_t user = sender->guest ? GUEST :
+	    (uint64_t)sender->uid << 32 | sender->gid;
 	const uint64_t path = (uint64_t)sender->mark << 32 | sender->device;
 	uint64_t hash, tag;
 	struct entry *set = find_set(s, ends, &hash);

@@ -12,6 +12,7 @@
 #ifndef NFDNS_NFQ_HANDOVER_SENDERS_H
 #define NFDNS_NFQ_HANDOVER_SENDERS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -31,9 +32,10 @@ struct sender {
 	uint32_t mark;			/* of the packet, without our bits */
 	uint32_t device;		/* index of the interface by which the
 					 * packet would leave; 0: not known */
+	bool guest;			/* from behind this machine: it has no user */
 };
 
-#define SENDER_UNKNOWN	((struct sender){ (uid_t)-1, (gid_t)-1, 0, 0 })
+#define SENDER_UNKNOWN	((struct sender){ (uid_t)-1, (gid_t)-1, 0, 0, false })
 
 struct senders;
 

@@ -68,7 +68,7 @@ decide_message(struct stream *s, const struct stream_connection *c,
 	i->policy = policy != NULL && c->decided ? &again : policy;
 	i->unanswerable = false;
 	/* Its first packet's sender was forgotten: senders.h. */
-	i->unowned = c->sender.uid == (uid_t)-1;
+	i->unowned = c->sender.uid == (uid_t)-1 && !c->sender.guest;
 	intercept_message(i, message->octets, message->length);
 	intercept_answer(i, &source, s->thread.rotation++, &answer);
 	if (i->answer_length > 0 && i->summary.truncated) {

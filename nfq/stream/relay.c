@@ -213,19 +213,23 @@ fail(struct stream *s, struct stream_connection *c, enum extended_error error)
 	return stream_flush(s, c);
 }
 
-/* To c's nameserver, routed as the client's packets are. */
+/*
+ * To c's nameserver, routed as the client's packets are; for a container from the
+ * machine's own address, since what came back to the container's would go there.
+ */
 static struct sockets_request
 request_for(const struct stream_connection *c)
 {
 	struct sockets_request request = { .kind = SOCKETS_CONNECTION,
-		.family = c->name.any.sa_family, .has_source = true,
-		.device = c->sender.device };
+		.family = c->name.any.sa_family,
+		.has_source = !c->sender.guest, .device = c->sender.device };
 	uint16_t port;
 
 	(void)sockets_address_split(&c->name, request.address, &request.port);
 	if (request.family == AF_INET6)
 		request.scope_id = c->name.v6.sin6_scope_id;
-	(void)sockets_address_split(&c->peer, request.source, &port);
+	if (request.has_source)
+		(void)sockets_address_split(&c->peer, request.source, &port);
 	return request;
 }
 

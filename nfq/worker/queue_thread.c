@@ -120,7 +120,8 @@ mark_stream(struct queue_thread *q, const struct queue_packet *p,
 	ends.client_port = i->packet.source_port;
 	if (q->senders != NULL)
 		senders_put(q->senders, &ends, &(struct sender){
-		    .uid = p->uid, .gid = p->gid, .device = p->device,
+		    .uid = p->uid, .gid = p->gid, .guest = p->guest,
+		    .device = p->guest ? 0 : p->device,
 		    .mark = p->mark & ~q->mark_mask });
 	queue_mark(q->queue.reader, p->id,
 	    (p->mark & ~q->mark_mask) | q->mark_stream);

@@ -361,7 +361,7 @@ const struct config_option config_options[] = {
 
 	{ "containers", "( )",
 	  "Interfaces of containers and guests behind this machine whose "
-	  "questions over UDP are answered, too.",
+	  "questions are answered, too.",
 	  .allowed = "at most 64 groups { interfaces = ...; }", .items = 64,
 	  GROUPS, .read = config_read_containers, IN(config, containers),
 	  .reload = true },

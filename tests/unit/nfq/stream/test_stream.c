@@ -158,7 +158,7 @@ TEST(senders_of_others_stay)
 
 		/* Whatever its group. */
 		senders_put(senders, &ends, &(struct sender){
-		    other ? 2 : 1, n, 0, 0 });
+		    other ? 2 : 1, n, 0, 0, false });
 	}
 	for (unsigned int n = 30000; n < 31000; n++) {
 		const struct sender_ends ends = ends_of(n);
@@ -181,10 +181,11 @@ TEST(senders_are_known)
 	for (unsigned int n = 0; n < 60000; n++) {
 		const struct sender_ends ends = ends_of(n);
 
-		senders_put(senders, &ends, &(struct sender){ n, n, n, n });
+		senders_put(senders, &ends, &(struct sender){ n, n, n, n,
+		    false });
 		/* Sent again. */
 		senders_put(senders, &ends, &(struct sender){ n % 4096, n + 1,
-		    n + 2, n + 3 });
+		    n + 2, n + 3, false });
 	}
 	for (unsigned int n = 60000 - 4096; n < 60000; n++) {
 		const struct sender_ends ends = ends_of(n);
