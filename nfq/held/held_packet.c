@@ -52,6 +52,8 @@ held_packet_deny(struct held_packet *h, const struct answering_thread *thread,
 	i->packet = h->packet;
 	question_parse(&i->question, i->packet.payload,
 	    i->packet.payload_length);
+	if (h->guest)
+		intercept_limit(&i->question);
 	i->decision = h->decision;
 	i->found = (struct policy_found){ .would = RULE_NOTHING };
 	if (!intercept_judge(i, &source, answer, &room))

@@ -106,6 +106,18 @@ void intercept_parse(struct interception *out, const uint8_t *octets,
     size_t length, size_t whole_length);
 
 /*
+ * Behind it, for a container's question.  Its interface may have a smaller MTU than lo
+ * has, and an answer to it does not go in fragments; what fits into the smallest MTU of
+ * IPv6 (RFC 8200 section 5) arrives.
+ */
+static inline void
+intercept_limit(struct question *question)
+{
+	if (question->edns.udp_size > 1280 - 48)
+		question->edns.udp_size = 1280 - 48;
+}
+
+/*
  * The same for a message that came over TCP.  The caller has set out->asker, whole,
  * and out->forward, which is not looked at: who has the stream forwards.
  */

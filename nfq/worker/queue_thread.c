@@ -268,6 +268,8 @@ answer_packets(struct queue_thread *q, unsigned int first,
 		    p[n].whole_length);
 		if (i[n].form == PACKET_STREAM && !is_taken(q, &p[n], &i[n]))
 			intercept_untaken(&i[n]);
+		if (p[n].guest && i[n].form == PACKET_OK)
+			intercept_limit(&i[n].question);
 	}
 	if (packets > 1 && table_is_large(q->thread.generation->table))
 		fetch_packets(q, packets);
