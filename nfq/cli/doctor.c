@@ -150,6 +150,8 @@ look(struct findings *findings, const struct config *peeked,
 		daemon_answer_free(&answer);
 	}
 	if (*config != NULL)
+		machine_check_containers(findings, *config);
+	if (*config != NULL)
 		look_at_rules(findings, *config, *error == 0 ? page : NULL);
 	look_at_servers(findings, *config, *error == 0);
 	if (*error == 0)
