@@ -240,8 +240,8 @@ bench bench-quick bench-check:
 	$(Q)export BUILD=$(BUILD); $(BENCH_$(@))
 
 # A table of a million names is compiled, mapped and looked up in as well.
-BENCH_bench := tests/bench/bench && tests/bench/push && tests/conformance/test_million --full
-BENCH_bench-quick := tests/bench/bench --quick && tests/bench/push --quick
+BENCH_bench := tests/bench/bench && tests/bench/push && tests/bench/containers && tests/conformance/test_million --full
+BENCH_bench-quick := tests/bench/bench --quick && tests/bench/push --quick && tests/bench/containers --quick
 BENCH_bench-check := tests/bench/check
 
 fuzz: deps
