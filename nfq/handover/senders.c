@@ -85,7 +85,8 @@ read_entry(struct entry *e, uint64_t hash, uint64_t *tag,
 	if (*tag == 0 || *tag != combine(hash, user, path))
 		return false;
 	*sender = (struct sender){ .uid = (uid_t)(user >> 32),
-		.gid = (gid_t)user, .guest = user == GUEST, .mark = (uint32_t)(path >> 32),
+		.gid = user == GUEST ? (gid_t)-1 : (gid_t)user,
+		.guest = user == GUEST, .mark = (uint32_t)(path >> 32),
 		.device = (uint32_t)path };
 	return true;
 }

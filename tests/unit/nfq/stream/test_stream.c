@@ -169,6 +169,24 @@ TEST(senders_of_others_stay)
 	senders_free(senders);
 }
 
+TEST(senders_behind_the_machine_are_nobody)
+{
+	struct senders *senders = senders_new();
+	const struct sender_ends ends = ends_of(1);
+	struct sender s = { 0, 0, 0x5, 0, true };
+
+	CHECK(senders != NULL);
+	if (senders == NULL)
+		return;
+	senders_put(senders, &ends, &s);
+	s = senders_take(senders, &ends);
+	CHECK(s.guest && s.uid == (uid_t)-1 && s.gid == (gid_t)-1 &&
+	    s.mark == 0x5);
+	s = senders_take(senders, &ends);
+	CHECK(!s.guest && s.uid == (uid_t)-1);
+	senders_free(senders);
+}
+
 /* As many as can wait at a listener, and a flood of others before them. */
 TEST(senders_are_known)
 {
