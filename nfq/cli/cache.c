@@ -19,6 +19,7 @@
 #include "resolver/dns/rr.h"
 #include "resolver/idn.h"
 #include "resolver/text/json_write.h"
+#include "resolver/text/printable.h"
 #include "resolver/text/suggest.h"
 
 const char cache_usage[] =
@@ -108,16 +109,16 @@ read_flush_words(struct words *w, int argc, char **argv)
 static int
 show_flush(const struct words *w, uint64_t removed)
 {
-	const char *plural = removed == 1 ? "" : "s";
 	char text[NAME_TEXT_SIZE];
 
 	if (w->json)
 		(void)printf("{\"removed\": %" PRIu64 "}\n", removed);
 	else if (w->all)
-		(void)printf("%" PRIu64 " answer%s removed\n", removed, plural);
+		(void)printf("%" PRIu64 " answer%s removed\n", removed,
+		    plural(removed));
 	else
 		(void)printf("%" PRIu64 " answer%s for %s%s removed\n", removed,
-		    plural, name_to_text(w->name.octets, text),
+		    plural(removed), name_to_text(w->name.octets, text),
 		    w->tree ? " and all names below it" : "");
 	return EXIT_OK;
 }

@@ -64,12 +64,6 @@ diag_print_notes(const struct diag *diag, FILE *out)
 			(void)fprintf(out, "%s\n", diag->entries[i].text);
 }
 
-static const char *
-plural(uint64_t count)
-{
-	return count == 1 ? "" : "s";
-}
-
 void
 diag_print_valid(size_t tables, uint64_t names, size_t warnings, FILE *out)
 {

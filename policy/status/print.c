@@ -31,12 +31,6 @@ next_row(const struct fact *fact, const char *section, enum facts_list list)
 
 /* Lines */
 
-static const char *
-plural(uint64_t count)
-{
-	return count == 1 ? "" : "s";
-}
-
 /* Long lists leave out what never happened, and texts are left out if empty. */
 static bool
 is_worth_a_line(const struct fact *fact, uint64_t number, const char *text)

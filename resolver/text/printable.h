@@ -10,6 +10,7 @@
 
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 /* Octets that an octet of such a text becomes at most. */
@@ -38,5 +39,12 @@ void printable_vline(FILE *out, const char *format, va_list arguments)
  * "\uNNNN"; control characters between its tokens become spaces.
  */
 void printable_put_json(const char *text, size_t length, FILE *out);
+
+/* What the noun behind a count ends in. */
+static inline const char *
+plural(uint64_t count)
+{
+	return count == 1 ? "" : "s";
+}
 
 #endif

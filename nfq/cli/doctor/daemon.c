@@ -12,6 +12,7 @@
 #include "nfq/cli/join/units.h"
 #include "policy/status/feed_print.h"
 #include "policy/status/feed_status.h"
+#include "resolver/text/printable.h"
 #include "resolver/version.h"
 #include "rules/kernel.h"
 #include "rules/ruleset.h"
@@ -28,12 +29,6 @@ count_lines(const char *text)
 	for (; (text = strchr(text, '\n')) != NULL; text++)
 		lines++;
 	return lines;
-}
-
-static const char *
-plural(uint64_t count)
-{
-	return count == 1 ? "" : "s";
 }
 
 void
