@@ -34,7 +34,7 @@
 
 #include "rules/rule_kinds.h"
 
-#define FIXED	(2 * 18)
+#define FIXED	(2 * (size_t)18)	/* of both versions of IP */
 
 /*
  * Where containers usually are: private (RFC 1918, RFC 6598, RFC 4193) and link-local

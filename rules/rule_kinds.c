@@ -17,20 +17,20 @@
 #define TYPE_UID	24
 
 static const struct rules_users budgets[USER_BUDGETS] = {
-	[USER_PACKETS] = { "users", TABLE_INET, "uid", TYPE_UID, 4,
+	[USER_PACKETS] = { "users", "uid", TYPE_UID, 4, TABLE_INET,
 	    SUBJECT_SKUID },
-	[USER_OCTETS] = { "users_octets", TABLE_INET, "uid", TYPE_UID, 4,
+	[USER_OCTETS] = { "users_octets", "uid", TYPE_UID, 4, TABLE_INET,
 	    SUBJECT_SKUID },
-	[USER_CONNECTIONS] = { "users_tcp", TABLE_INET, "uid", TYPE_UID, 4,
+	[USER_CONNECTIONS] = { "users_tcp", "uid", TYPE_UID, 4, TABLE_INET,
 	    SUBJECT_SKUID },
-	[INTERFACE4] = { "interfaces4", TABLE_IP, "iface_index",
-	    TYPE_INTERFACE, 4, SUBJECT_IIF },
-	[SOURCE4] = { "sources4", TABLE_IP, "iface_index . ipv4_addr",
-	    TYPE_INTERFACE << 6 | TYPE_IPV4, 8, SUBJECT_SOURCE4 },
-	[INTERFACE6] = { "interfaces6", TABLE_IP6, "iface_index",
-	    TYPE_INTERFACE, 4, SUBJECT_IIF },
-	[SOURCE6] = { "sources6", TABLE_IP6, "iface_index . ipv6_addr",
-	    TYPE_INTERFACE << 6 | TYPE_IPV6, 20, SUBJECT_SOURCE6 },
+	[INTERFACE4] = { "interfaces4", "iface_index", TYPE_INTERFACE, 4,
+	    TABLE_IP, SUBJECT_IIF },
+	[SOURCE4] = { "sources4", "iface_index . ipv4_addr",
+	    TYPE_INTERFACE << 6 | TYPE_IPV4, 8, TABLE_IP, SUBJECT_SOURCE4 },
+	[INTERFACE6] = { "interfaces6", "iface_index", TYPE_INTERFACE, 4,
+	    TABLE_IP6, SUBJECT_IIF },
+	[SOURCE6] = { "sources6", "iface_index . ipv6_addr",
+	    TYPE_INTERFACE << 6 | TYPE_IPV6, 20, TABLE_IP6, SUBJECT_SOURCE6 },
 };
 
 const struct rules_users *

@@ -101,9 +101,9 @@ enum user_budget {
 /* The budget's set in the kernel. */
 struct rules_users {
 	const char *name;
-	enum rules_table table;
 	const char *type;		/* of its key, as nft(8) writes it, */
 	uint32_t number, length;	/* for it, and in octets */
+	enum rules_table table;
 	enum subject key;
 };
 
