@@ -9,6 +9,8 @@ import json
 import os
 import pathlib
 import struct
+import subprocess
+import tempfile
 
 TOP = pathlib.Path(__file__).resolve().parent.parent
 SHARED = pathlib.Path(os.environ.get("NFDNS_SHARED", TOP.parent / "shared"))
@@ -52,6 +54,18 @@ def framed(path):
         (length,) = struct.unpack_from("!H", octets, at)
         yield octets[at + 2:at + 2 + length]
         at += 2 + length
+
+
+def table_list(kind, path, namespace, *words, mesh=""):
+    """What "nfdns table list" says of one source: subprocess.CompletedProcess."""
+    with tempfile.TemporaryDirectory() as directory:
+        config = pathlib.Path(directory) / "nfdnsd.conf"
+        config.write_text(f"""user = "{os.getuid()}"; state_dir = "{directory}";
+mesh = {{ namespace = "{namespace}"; {mesh}
+  tables = ( {{ format = "{kind}"; path = "{pathlib.Path(path).resolve()}"; }} ); }};
+""")
+        return subprocess.run([BUILD / "nfdns", "-c", config, "table", "list", *words], text=True,
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
 def main():

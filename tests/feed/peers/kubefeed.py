@@ -94,10 +94,7 @@ class Feed:
 
 
 def names_of(table, namespace="default"):
-    done = subprocess.run(
-        [str(shared.BUILD / "tools/table_tool"), "kubernetes", str(table), "cluster.local.",
-         namespace, "table", "list"], text=True,
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    done = shared.table_list("kubernetes", table, namespace)
     expect(done.returncode == 0, done.stderr)
     names = {}
     for line in done.stdout.splitlines():
