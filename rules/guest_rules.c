@@ -79,7 +79,7 @@ guest_rules_fill(struct ruleset *set, const struct config *config)
 struct version {
 	bool ipv4;
 	enum rules_chain asked, back;
-	enum user_budget interface, source;
+	enum user_budget interface, source, connections;
 	const struct address_set *sources;
 };
 
@@ -190,6 +190,8 @@ add_over(struct ruleset *set, const struct version *v, enum user_budget budget,
 	    rules_users_name(budget));
 
 	when_marked(rule, set, OPERATOR_EQUAL, set->mark_passed);
+	if (budget == v->connections)
+		when_connection(rule);
 	rule_then(rule, (struct statement){ .kind = STATEMENT_USER_OVER,
 	    .limit = { .key = rules_users(budget)->key,
 	    .set = rules_users_name(budget), .rate = rate,
@@ -214,6 +216,8 @@ add_queued(struct ruleset *set, const struct version *v)
 		add_over(set, v, v->source, set->user_rate / 4 + 1);
 		add_over(set, v, v->interface, set->user_rate);
 	}
+	if (set->user_rate > 0 && set->tcp)
+		add_over(set, v, v->connections, connection_rate(set));
 	rule = add_asked(set, v, "containers' questions");
 	when_marked(rule, set, OPERATOR_EQUAL, set->mark_passed);
 	when_question(rule);
@@ -276,9 +280,9 @@ guest_rules_add(struct ruleset *set, const struct config *config, bool queued)
 {
 	const struct version versions[] = {
 		{ true, CHAIN_GUESTS4, CHAIN_BACK4, INTERFACE4, SOURCE4,
-		    &set->sets[SET_GUESTS4] },
+		    CONNECTIONS4, &set->sets[SET_GUESTS4] },
 		{ false, CHAIN_GUESTS6, CHAIN_BACK6, INTERFACE6, SOURCE6,
-		    &set->sets[SET_GUESTS6] },
+		    CONNECTIONS6, &set->sets[SET_GUESTS6] },
 	};
 
 	for (size_t v = 0; v < 2; v++) {

@@ -124,8 +124,7 @@ add_surplus(struct ruleset *set, const struct queued *what,
 		over.limit.rate = larger(set->user_rate * RULES_USER_QUESTION,
 		    RULES_USER_OCTETS_MIN);
 	else if (budget == USER_CONNECTIONS)
-		over.limit.rate = over.limit.burst = larger(set->streams_max /
-		    4 / set->stream_new_s, 1);
+		over.limit.rate = over.limit.burst = connection_rate(set);
 	else {
 		over.limit.rate = set->user_rate;
 		over.limit.burst = set->user_rate < RULES_USERS_BURST ?

@@ -27,16 +27,28 @@ static const struct rules_users budgets[USER_BUDGETS] = {
 	    TABLE_IP, SUBJECT_IIF },
 	[SOURCE4] = { "sources4", "iface_index . ipv4_addr",
 	    TYPE_INTERFACE << 6 | TYPE_IPV4, 8, TABLE_IP, SUBJECT_SOURCE4 },
+	[CONNECTIONS4] = { "interfaces4_tcp", "iface_index", TYPE_INTERFACE, 4,
+	    TABLE_IP, SUBJECT_IIF },
 	[INTERFACE6] = { "interfaces6", "iface_index", TYPE_INTERFACE, 4,
 	    TABLE_IP6, SUBJECT_IIF },
 	[SOURCE6] = { "sources6", "iface_index . ipv6_addr",
 	    TYPE_INTERFACE << 6 | TYPE_IPV6, 20, TABLE_IP6, SUBJECT_SOURCE6 },
+	[CONNECTIONS6] = { "interfaces6_tcp", "iface_index", TYPE_INTERFACE, 4,
+	    TABLE_IP6, SUBJECT_IIF },
 };
 
 const struct rules_users *
 rules_users(enum user_budget budget)
 {
 	return &budgets[budget];
+}
+
+uint32_t
+connection_rate(const struct ruleset *set)
+{
+	const uint32_t rate = set->streams_max / 4 / set->stream_new_s;
+
+	return rate > 0 ? rate : 1;
 }
 
 struct rule *

@@ -35,6 +35,12 @@ void when_destination_in(struct rule *rule, const struct address_set *set);
 /* Of TCP flags FIN, SYN, RST and ACK, it has SYN alone. */
 void when_first(struct rule *rule, enum condition_operator operator);
 
+/*
+ * New connections a second that fill a quarter of the sets of connections, if none gets
+ * beyond its first packet.
+ */
+uint32_t connection_rate(const struct ruleset *set);
+
 /* A statement without values. */
 void then(struct rule *rule, enum statement_kind kind);
 /* Counted, and on its way. */

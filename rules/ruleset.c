@@ -134,9 +134,11 @@ rules_set_table(enum rules_set_id set)
 bool
 ruleset_has_budget(const struct ruleset *set, enum user_budget budget)
 {
-	if (rules_users(budget)->table != TABLE_INET)
-		return set->user_rate > 0 && set->guests;
-	return set->user_rate > 0 && (set->tcp || budget != USER_CONNECTIONS);
+	const bool tcp = budget == USER_CONNECTIONS || budget == CONNECTIONS4 ||
+	    budget == CONNECTIONS6;
+
+	return set->user_rate > 0 && (set->tcp || !tcp) &&
+	    (set->guests || rules_users(budget)->table == TABLE_INET);
 }
 
 uint32_t

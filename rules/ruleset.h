@@ -87,14 +87,15 @@ enum rules_set_id {
  *			connections, if none gets beyond its first packet
  *
  * And what a container may ask, which has no user: what comes by one INTERFACE, and of
- * that from one SOURCE, a quarter, since a container can invent sources.
+ * that from one SOURCE, a quarter, since a container can invent sources.  CONNECTIONS
+ * of one interface fill at most a quarter of the sets of connections, too.
  *
  * A budget fills up again within a second, so an older entry says nothing.  While
  * a set is full, new users are not limited: no question is passed by mistake.
  */
 enum user_budget {
 	USER_PACKETS, USER_OCTETS, USER_CONNECTIONS,
-	INTERFACE4, SOURCE4, INTERFACE6, SOURCE6,
+	INTERFACE4, SOURCE4, CONNECTIONS4, INTERFACE6, SOURCE6, CONNECTIONS6,
 	USER_BUDGETS
 };
 
