@@ -260,17 +260,6 @@ load_fib_back(struct expr_builder *b, const struct subject_row *row,
 }
 
 static void
-load_transparent(struct expr_builder *b, const struct subject_row *row,
-    const struct condition *condition)
-{
-	(void)row;
-	(void)condition;
-	expr_add(b, "socket");
-	expr_put_u32(b, NFTNL_EXPR_SOCKET_KEY, NFT_SOCKET_TRANSPARENT);
-	expr_put_u32(b, NFTNL_EXPR_SOCKET_DREG, NFT_REG_1);
-}
-
-static void
 load_cgroup(struct expr_builder *b, const struct subject_row *row,
     const struct condition *condition)
 {
@@ -334,9 +323,6 @@ static const struct subject_row subjects[SUBJECTS] = {
 	    .implies = SUBJECT_L4PROTO, .print = print_flags,
 	    .load = load_payload, .loads = {
 	    { NFT_PAYLOAD_TRANSPORT_HEADER, TCP_FLAGS, 1, NFT_REG_1 } } },
-	[SUBJECT_TRANSPARENT] = { .name = "socket transparent", .size = 1,
-	    .print = print_decimal, .load = load_transparent,
-	    .remedy = "load module nft_socket, or set capture.tcp = false" },
 	[SUBJECT_SOURCE4] = { .name = "iif . ip saddr", .load = load_source,
 	    .key = NFPROTO_IPV4 },
 	[SUBJECT_SOURCE6] = { .name = "iif . ip6 saddr", .load = load_source,

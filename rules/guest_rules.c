@@ -11,7 +11,7 @@
  *		   (NF_REPEAT)
  *		4  from a configured interface and address: marked as passed
  *		   Of a TCP connection the first packet goes on; later ones are marked
- *		   as stream if the connection is ours, by its socket
+ *		   as stream in chain "connections", if the set has the connection
  *		5  marked so, and over the rate of interface or source: out
  *		6  marked so: queued
  * back		7  still marked as passed: mark cleared.  No zone: the packet stays
@@ -157,28 +157,16 @@ add_link_local(struct ruleset *set, const struct version *v)
 	then_accept(rule);
 }
 
-/* Of a connection, all but its first packet. */
+/* Of a connection, all but its first packet: stream_rules.c looks at them. */
 static void
-add_connections(struct ruleset *set, const struct version *v)
+add_later(struct ruleset *set, const struct version *v)
 {
 	struct rule *rule = add_marked(set, v->asked, set->mark_passed,
-	    "of connections that are ours");
+	    "later packets of connections");
 
 	when_connection(rule);
 	when_first(rule, OPERATOR_DIFFERENT);
-	rule_when(rule, condition_number(SUBJECT_TRANSPARENT, OPERATOR_EQUAL,
-	    1));
-	then(rule, STATEMENT_COUNTER);
-	rule_then(rule, (struct statement){ .kind = STATEMENT_MARK,
-	    .mark = { ~set->mark_mask, set->mark_stream } });
-	then(rule, STATEMENT_ACCEPT);
-	rule = add_marked(set, v->asked, set->mark_passed,
-	    "of other connections");
-	when_connection(rule);
-	when_first(rule, OPERATOR_DIFFERENT);
-	then(rule, STATEMENT_COUNTER);
-	then_clear_bits(rule, set->mark_mask);
-	then(rule, STATEMENT_ACCEPT);
+	then_accept(rule);
 }
 
 /* Where a rule could deny, nothing goes by unread. */
@@ -211,7 +199,7 @@ add_queued(struct ruleset *set, const struct version *v)
 	struct rule *rule;
 
 	if (set->tcp)
-		add_connections(set, v);
+		add_later(set, v);
 	if (set->user_rate > 0) {
 		add_over(set, v, v->source, set->user_rate / 4 + 1);
 		add_over(set, v, v->interface, set->user_rate);

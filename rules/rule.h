@@ -20,12 +20,13 @@
  */
 enum rules_table { TABLE_INET, TABLE_IP, TABLE_IP6, RULES_TABLES };
 
-/* STREAM and ARRIVAL are only there if TCP is captured, the last four for containers. */
+/* STREAM, ARRIVAL and GUESTS are only there if TCP is captured, the last four for containers. */
 enum rules_chain {
 	CHAIN_QUESTION,		/* output: what is queued */
 	CHAIN_VERDICT,		/* output: what becomes of it behind the queue */
 	CHAIN_STREAM,		/* output, between them: packets of TCP connections */
 	CHAIN_ARRIVAL,		/* prerouting: those that come back from lo */
+	CHAIN_GUESTS,		/* prerouting: of containers' connections, what is ours */
 	CHAIN_GUESTS4,		/* prerouting: what is queued of what containers ask */
 	CHAIN_BACK4,		/* prerouting: what becomes of it behind the queue */
 	CHAIN_GUESTS6,
@@ -54,7 +55,6 @@ enum subject {
 	SUBJECT_IP6_DADDR,
 	SUBJECT_TH_DPORT,	/* of TCP and UDP */
 	SUBJECT_TCP_FLAGS,	/* RULE_TCP_* */
-	SUBJECT_TRANSPARENT,	/* 1: of a connection of ours, as tproxy makes them */
 	/*
 	 * The key of the sets of connections: client address, client port and
 	 * nameserver, of the client's packets and of ours.

@@ -82,6 +82,8 @@ static const struct rules_chain_form chain_forms[CHAINS] = {
 	    NF_INET_LOCAL_OUT, -305 },
 	[CHAIN_ARRIVAL] = { "arrival", "filter", TABLE_INET,
 	    NF_INET_PRE_ROUTING, -150 },
+	[CHAIN_GUESTS] = { "connections", "filter", TABLE_INET,
+	    NF_INET_PRE_ROUTING, -307 },
 	[CHAIN_GUESTS4] = { "asked4", "filter", TABLE_IP, NF_INET_PRE_ROUTING,
 	    -310 },
 	[CHAIN_BACK4] = { "back4", "filter", TABLE_IP, NF_INET_PRE_ROUTING,

@@ -203,24 +203,35 @@ print_tproxy(const struct statement *statement, FILE *out)
 }
 
 static void
-encode_tproxy(struct expr_builder *b, const struct statement *statement,
-    enum queue_form form)
+load(struct expr_builder *b, uint32_t to, const void *value, size_t size)
+{
+	expr_add(b, "immediate");
+	expr_put_u32(b, NFTNL_EXPR_IMM_DREG, to);
+	expr_put(b, NFTNL_EXPR_IMM_DATA, value, size);
+}
+
+static void
+load_loopback(struct expr_builder *b, bool ipv4)
 {
 	const struct in_addr address4 = { htonl(INADDR_LOOPBACK) };
 	const struct in6_addr address6 = IN6ADDR_LOOPBACK_INIT;
-	uint16_t port = htons(statement->tproxy.port);
-	bool ipv4 = statement->tproxy.ipv4;
+
+	if (ipv4)
+		load(b, NFT_REG_1, &address4, sizeof(address4));
+	else
+		load(b, NFT_REG_1, &address6, sizeof(address6));
+}
+
+static void
+encode_tproxy(struct expr_builder *b, const struct statement *statement,
+    enum queue_form form)
+{
+	const uint16_t port = htons(statement->tproxy.port);
+	const bool ipv4 = statement->tproxy.ipv4;
 
 	(void)form;
-	expr_add(b, "immediate");
-	expr_put_u32(b, NFTNL_EXPR_IMM_DREG, NFT_REG_1);
-	if (ipv4)
-		expr_put(b, NFTNL_EXPR_IMM_DATA, &address4, sizeof(address4));
-	else
-		expr_put(b, NFTNL_EXPR_IMM_DATA, &address6, sizeof(address6));
-	expr_add(b, "immediate");
-	expr_put_u32(b, NFTNL_EXPR_IMM_DREG, NFT_REG_2);
-	expr_put(b, NFTNL_EXPR_IMM_DATA, &port, sizeof(port));
+	load_loopback(b, ipv4);
+	load(b, NFT_REG_2, &port, sizeof(port));
 	expr_add(b, EXPRESSION_TPROXY);
 	expr_put_u32(b, NFTNL_EXPR_TPROXY_FAMILY,
 	    ipv4 ? NFPROTO_IPV4 : NFPROTO_IPV6);
@@ -235,6 +246,15 @@ print_back(const struct statement *statement, FILE *out)
 	    "ip" : "ip6");
 }
 
+/* To the address and by the device in both registers. */
+static void
+copy(struct expr_builder *b)
+{
+	expr_add(b, EXPRESSION_DUP);
+	expr_put_u32(b, NFTNL_EXPR_DUP_SREG_ADDR, NFT_REG_1);
+	expr_put_u32(b, NFTNL_EXPR_DUP_SREG_DEV, NFT_REG_2);
+}
+
 static void
 encode_back(struct expr_builder *b, const struct statement *statement,
     enum queue_form form)
@@ -245,9 +265,7 @@ encode_back(struct expr_builder *b, const struct statement *statement,
 	expr_add(b, "meta");
 	expr_put_u32(b, NFTNL_EXPR_META_KEY, NFT_META_IIF);
 	expr_put_u32(b, NFTNL_EXPR_META_DREG, NFT_REG_2);
-	expr_add(b, EXPRESSION_DUP);
-	expr_put_u32(b, NFTNL_EXPR_DUP_SREG_ADDR, NFT_REG_1);
-	expr_put_u32(b, NFTNL_EXPR_DUP_SREG_DEV, NFT_REG_2);
+	copy(b);
 }
 
 static void
@@ -261,23 +279,12 @@ static void
 encode_to_lo(struct expr_builder *b, const struct statement *statement,
     enum queue_form form)
 {
-	const struct in_addr address4 = { htonl(INADDR_LOOPBACK) };
-	const struct in6_addr address6 = IN6ADDR_LOOPBACK_INIT;
 	const uint32_t device = RULE_LOOPBACK;
 
 	(void)form;
-	expr_add(b, "immediate");
-	expr_put_u32(b, NFTNL_EXPR_IMM_DREG, NFT_REG_1);
-	if (statement->back.ipv4)
-		expr_put(b, NFTNL_EXPR_IMM_DATA, &address4, sizeof(address4));
-	else
-		expr_put(b, NFTNL_EXPR_IMM_DATA, &address6, sizeof(address6));
-	expr_add(b, "immediate");
-	expr_put_u32(b, NFTNL_EXPR_IMM_DREG, NFT_REG_2);
-	expr_put(b, NFTNL_EXPR_IMM_DATA, &device, sizeof(device));
-	expr_add(b, EXPRESSION_DUP);
-	expr_put_u32(b, NFTNL_EXPR_DUP_SREG_ADDR, NFT_REG_1);
-	expr_put_u32(b, NFTNL_EXPR_DUP_SREG_DEV, NFT_REG_2);
+	load_loopback(b, statement->back.ipv4);
+	load(b, NFT_REG_2, &device, sizeof(device));
+	copy(b);
 }
 
 static void

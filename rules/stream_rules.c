@@ -240,9 +240,32 @@ add_arrivals(struct ruleset *set)
 	add_to_listener(set, false);
 }
 
+/* A container's packet has no route yet: a copy of it goes to lo (guest_rules.c). */
+static void
+add_guests(struct ruleset *set)
+{
+	for (int i = 0; i < 2; i++) {
+		struct rule *rule = add_rule(set, CHAIN_GUESTS,
+		    "of intercepted connections (IPv%c)", i == 0 ? '4' : '6');
+
+		when_marked(rule, set, OPERATOR_EQUAL, set->mark_passed);
+		when_family(rule, i == 0);
+		when_connection(rule);
+		when_first(rule, OPERATOR_DIFFERENT);
+		rule_when(rule, condition_in(key_of(i == 0, false),
+		    streams_of(i == 0)));
+		then(rule, STATEMENT_COUNTER);
+		rule_then(rule, (struct statement){ .kind = STATEMENT_MARK,
+		    .mark = { ~set->mark_mask, set->mark_stream } });
+		then(rule, STATEMENT_ACCEPT);
+	}
+}
+
 void
 stream_rules_add(struct ruleset *set)
 {
+	if (set->guests)
+		add_guests(set);
 	add_streams(set);
 	add_arrivals(set);
 }
