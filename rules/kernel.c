@@ -418,15 +418,16 @@ scope_of(struct rules_kernel *kernel, const struct ruleset *set)
 		.guests_gone = !set->guests && kernel->guests };
 
 	for (enum rules_chain chain = 0; chain < CHAINS; chain++)
-		scope.whole |= !is_of_guests(chain) && kernel->chains[chain] !=
-		    ruleset_has_chain(set, chain);
+		scope.whole |= !is_of_guests(chain) && chain != CHAIN_GUESTS &&
+		    kernel->chains[chain] != ruleset_has_chain(set, chain);
 	scope.streams = !scope.whole && set->tcp && !has_streams(kernel, set);
 	for (enum rules_chain chain = 0; chain < CHAINS; chain++)
 		scope.chains[chain] = ruleset_has_chain(set, chain) &&
 		    !is_made_anew(&scope, chain) &&
 		    (chain == CHAIN_QUESTION || chain == CHAIN_GUESTS4 ||
 		    chain == CHAIN_GUESTS6 ||
-		    (chain == CHAIN_STREAM && scope.streams) ||
+		    ((chain == CHAIN_STREAM || chain == CHAIN_GUESTS) &&
+		    scope.streams) ||
 		    !rules_kernel_has_chain(kernel, set, chain));
 	return scope;
 }
@@ -439,13 +440,31 @@ is_kept(const struct install_scope *scope, enum rules_table table)
 	    !scope->guests && !scope->guests_gone;
 }
 
+/* The one chain of table inet that comes and goes alone: put_whole_table(). */
+static void
+put_guests_chain(struct batch *batch, const struct rules_kernel *kernel,
+    const struct ruleset *set)
+{
+	const bool wanted = ruleset_has_chain(set, CHAIN_GUESTS);
+	const char *name = rules_chain_form(CHAIN_GUESTS)->name;
+
+	if (wanted && !kernel->chains[CHAIN_GUESTS])
+		nft_message_chain(batch, CHAIN_GUESTS);
+	if (wanted || !kernel->chains[CHAIN_GUESTS])
+		return;
+	nft_message_name(batch, TABLE_INET, NFT_MSG_DELRULE, MESSAGE_CLEAR,
+	    NFTA_RULE_CHAIN, name);
+	nft_message_name(batch, TABLE_INET, NFT_MSG_DELCHAIN, MESSAGE_CLEAR,
+	    NFTA_CHAIN_NAME, name);
+}
+
 /* Empties what the last install put in, but for the base chains. */
 static void
 put_clearance(struct batch *batch, const struct rules_kernel *kernel,
     const struct ruleset *set, const struct install_scope *scope)
 {
 	for (enum rules_chain chain = 0; chain < CHAINS; chain++)
-		if (scope->chains[chain])
+		if (scope->chains[chain] && kernel->chains[chain])
 			nft_message_name(batch, rules_chain_form(chain)->table,
 			    NFT_MSG_DELRULE, MESSAGE_CLEAR, NFTA_RULE_CHAIN,
 			    rules_chain_form(chain)->name);
@@ -486,6 +505,8 @@ try_install(struct rules_kernel *kernel, const struct ruleset *set,
 			nft_message_name(&batch, t, NFT_MSG_DELTABLE,
 			    MESSAGE_CLEAR, 0, NULL);
 	}
+	if (!scope->whole)
+		put_guests_chain(&batch, kernel, set);
 	put_clearance(&batch, kernel, set, scope);
 	for (enum user_budget i = 0; i < USER_BUDGETS; i++)
 		if (ruleset_has_budget(set, i))

@@ -117,6 +117,8 @@ ruleset_has_chain(const struct ruleset *set, enum rules_chain chain)
 {
 	if (chain_forms[chain].table != TABLE_INET)
 		return set->guests;
+	if (chain == CHAIN_GUESTS)
+		return set->tcp && set->guests;
 	return set->tcp || chain == CHAIN_QUESTION || chain == CHAIN_VERDICT;
 }
 
