@@ -285,18 +285,22 @@ ask_all(struct ask *asks, size_t count, int timeout_ms)
 	const monotime_t deadline = monotime_add_ms(begun, timeout_ms);
 	const monotime_t again = monotime_add_ms(begun, timeout_ms / 2);
 	bool repeated = false;
-	int left;
 
 	if (count > ASKS_MAX)
 		count = ASKS_MAX;
 	for (size_t i = 0; i < count; i++)
 		begin(&asks[i]);
-	while ((left = monotime_poll_timeout(monotime_now(),
-	    repeated ? deadline : again)) > 0 || !repeated) {
-		if (left > 0 && !wait_for_one(asks, count, left))
+	for (;;) {
+		const int left = monotime_poll_timeout(monotime_now(),
+		    repeated ? deadline : again);
+
+		/* Also late: what came while we did not run is no silence. */
+		if (!wait_for_one(asks, count, left))
 			break;
 		if (left > 0)
 			continue;
+		if (repeated)
+			break;
 		repeated = true;
 		for (size_t i = 0; i < count; i++)
 			if (!asks[i].done && !asks[i].tcp)
