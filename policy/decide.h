@@ -82,7 +82,7 @@ enum reason {
 
 /*
  * The asker: user, address and time of a question.  User, group and device are
- * NFQA_UID, NFQA_GID and NFQA_IFINDEX_OUTDEV of its packet, or of the first
+ * NFQA_UID, NFQA_GID and NFQA_IFINDEX_INDEV of its packet, or of the first
  * packet of its TCP connection.
  */
 struct asker {
@@ -93,8 +93,8 @@ struct asker {
 	uint8_t family;			/* AF_INET or AF_INET6 */
 	uint8_t protocol;		/* IPPROTO_UDP or IPPROTO_TCP */
 	uint16_t port;			/* source port, host order */
-	uint32_t device;		/* index of the outgoing interface;
-					 * 0: not known */
+	uint32_t device;		/* index of the interface by which it came;
+					 * 0: from the machine itself */
 	const uint8_t *address;		/* source, 4 or 16 octets */
 	/* For rules of the policy, and only set if there are any: */
 	const uint8_t *nameserver;	/* destination, as long; NULL: unknown */

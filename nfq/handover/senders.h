@@ -31,7 +31,8 @@ struct sender {
 	gid_t gid;			/* (gid_t)-1: not known */
 	uint32_t mark;			/* of the packet, without our bits */
 	uint32_t device;		/* index of the interface by which the
-					 * packet would leave; 0: not known */
+					 * packet would leave, a guest's came;
+					 * 0: not known */
 	bool guest;			/* from behind this machine: it has no user */
 };
 

@@ -102,9 +102,8 @@ take_message(struct stream *s, struct stream_connection *c,
 		i.decision.verdict = VERDICT_FORWARD;
 		i.decision.reason = REASON_FORWARD;
 	}
-	answering_count(&s->thread, &i.decision);
-	answering_count_asked(&s->thread, &i.question, i.asker.family,
-	    i.asker.uid);
+	answering_count(&s->thread, &i.decision, &i.asker);
+	answering_count_asked(&s->thread, &i.question, &i.asker);
 	stream_count(s, STREAM_QUESTIONS);
 	/* It is recorded with its end. */
 	if (is_chain(&i) || i.decision.verdict == VERDICT_FORWARD)

@@ -70,7 +70,7 @@ stream_asker(const struct stream *s, const struct stream_connection *c)
 		.now = s->thread.now,
 		.uid = c->sender.uid,
 		.gid = c->sender.gid,
-		.device = c->sender.device,
+		.device = c->sender.guest ? c->sender.device : 0,
 		.family = (uint8_t)c->peer.any.sa_family,
 		.protocol = IPPROTO_TCP,
 		.port = ntohs(v4 ? c->peer.v4.sin_port : c->peer.v6.sin6_port),

@@ -222,7 +222,8 @@ request_for(const struct stream_connection *c)
 {
 	struct sockets_request request = { .kind = SOCKETS_CONNECTION,
 		.family = c->name.any.sa_family,
-		.has_source = !c->sender.guest, .device = c->sender.device };
+		.has_source = !c->sender.guest,
+		.device = c->sender.guest ? 0 : c->sender.device };
 	uint16_t port;
 
 	(void)sockets_address_split(&c->name, request.address, &request.port);

@@ -163,6 +163,25 @@ answering_threads_stop(struct answering_threads *threads)
 }
 
 void
+answering_count_came(struct answering_thread *t, uint32_t device,
+    enum verdict verdict)
+{
+	struct status_interface *i = &t->slot->interfaces[0];
+	const struct status_interface *last = i + STATUS_INTERFACES - 1;
+	uint32_t is;
+
+	for (; i < last; i++) {
+		is = atomic_load_explicit(&i->device, memory_order_relaxed);
+		if (is == device || is == 0)
+			break;
+	}
+	/* The last one is of all for which there is no room. */
+	atomic_store_explicit(&i->device, i < last ? device : 0,
+	    memory_order_relaxed);
+	answering_count_up(&i->verdicts[verdict]);
+}
+
+void
 answering_count_spent(struct answering_thread *t, int64_t ns,
     uint64_t questions)
 {

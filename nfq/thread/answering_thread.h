@@ -10,7 +10,7 @@
  *
  *	answering_begin(t, monotime_now());
  *	for each question: decide with t->generation, answer,
- *	    answering_count(t, decision), answering_record(t, ...)
+ *	    answering_count(t, decision, asker), answering_record(t, ...)
  *	answering_end(t);
  *
  * The main thread treats all kinds alike: answering_threads_begin(), _swap()
@@ -175,27 +175,31 @@ void answering_count_spent(struct answering_thread *thread, int64_t ns,
     uint64_t questions);
 
 /*
- * Counts what a question is about, and for "nfdns top" its name and its user; of
+ * Counts what a question is about, and for "nfdns top" its name and who asks; of
  * one that is not PLAIN, no type and no name.
  */
 static inline void
 answering_count_asked(struct answering_thread *thread,
-    const struct question *question, uint8_t family, uid_t uid)
+    const struct question *question, const struct asker *asker)
 {
 	const enum status_type type = question->form == QUESTION_PLAIN ?
 	    status_type_of(question->type) : ASKED_OTHER;
 
-	answering_count_up(&thread->slot->asked[family == AF_INET ?
+	answering_count_up(&thread->slot->asked[asker->family == AF_INET ?
 	    ASKED_IPV4 : ASKED_IPV6][type]);
 	if (thread->hitters != NULL)
 		hitters_question(thread->hitters,
-		    thread->threads->hitters->secret, question, uid);
+		    thread->threads->hitters->secret, question, asker);
 }
+
+/* Counts what was decided about a question that came by that interface. */
+void answering_count_came(struct answering_thread *thread, uint32_t device,
+    enum verdict verdict);
 
 /* Counts a question and what was decided about it. */
 static inline void
 answering_count(struct answering_thread *thread,
-    const struct decision *decision)
+    const struct decision *decision, const struct asker *asker)
 {
 	struct status_worker *slot = thread->slot;
 
@@ -206,6 +210,8 @@ answering_count(struct answering_thread *thread,
 		answering_count_up(&slot->malformed);
 	if (decision->verdict == VERDICT_REFUSE)
 		answering_count_rcode(slot->refusals, decision->rcode);
+	if (asker->device != 0)
+		answering_count_came(thread, asker->device, decision->verdict);
 }
 
 /* Whether anybody wants a record of such a decision. */

@@ -99,10 +99,10 @@ count(struct queue_thread *q, const struct queue_packet *p,
 		/* Its questions are counted when they come. */
 		answering_count_up(&q->thread.slot->streams);
 	else {
-		answering_count(&q->thread, &i->decision);
+		answering_count(&q->thread, &i->decision, &i->asker);
 		if (i->form == PACKET_OK)
 			answering_count_asked(&q->thread, &i->question,
-			    i->packet.family, p->uid);
+			    &i->asker);
 	}
 }
 
@@ -121,7 +121,7 @@ mark_stream(struct queue_thread *q, const struct queue_packet *p,
 	if (q->senders != NULL)
 		senders_put(q->senders, &ends, &(struct sender){
 		    .uid = p->uid, .gid = p->gid, .guest = p->guest,
-		    .device = p->guest ? 0 : p->device,
+		    .device = p->device,
 		    .mark = p->mark & ~q->mark_mask });
 	queue_mark(q->queue.reader, p->id,
 	    (p->mark & ~q->mark_mask) | q->mark_stream);
@@ -225,7 +225,7 @@ set_origin(const struct queue_thread *q, struct interception *i,
 {
 	i->asker.uid = p->uid;
 	i->asker.gid = p->gid;
-	i->asker.device = p->device;
+	i->asker.device = p->guest ? p->device : 0;
 	i->asker.now = q->thread.now;
 	i->forward = q->forward;
 	i->forward_full = false;

@@ -29,6 +29,8 @@
 	OF(DOMAINS, struct status_domain, name, what, member)
 #define RULE(name, what, member) \
 	OF(RULES, struct policy_shown, name, what, member)
+#define INTERFACE(name, what, member) \
+	OF(INTERFACES, struct interface_shown, name, what, member)
 #define FEED(what, member) OF(FEEDS, struct feed_shown, NULL, what, member)
 
 #define METRIC(family, text) .metric = "nfdns_" family, .help = (text)
@@ -256,6 +258,17 @@ const struct fact facts_table[] = {
 	{ IN_DOMAIN("refused", COUNT, counters[DOMAIN_REFUSED]) },
 	{ IN_DOMAIN("passed", COUNT, counters[DOMAIN_PASSED]) },
 
+	{ LIST("", "containers", FACTS_INTERFACES) },
+	{ .list = FACTS_INTERFACES, MADE("container_questions_total",
+	  "Questions of containers and guests, by the interface by which they "
+	  "came and what became of them.") },
+	{ INTERFACE("interface", CHARS, name) },
+	{ INTERFACE("answered", NUMBER, answered) },
+	{ INTERFACE("passed", NUMBER, passed) },
+	{ INTERFACE("forwarded", NUMBER, forwarded) },
+	{ INTERFACE("refused", NUMBER, refused) },
+	{ INTERFACE("dropped", NUMBER, dropped) },
+
 	{ FEED(POINTER, name) },
 	{ FEED(AGE, report.current), METRIC("feed_current_time_seconds",
 	  "When a feed's table was current last, since 1970; 0: never.") },
@@ -352,7 +365,7 @@ fact_key(const struct status_facts *f, const struct fact *fact,
 
 	if (fact->list == FACTS_DAEMON)
 		return fact->key;
-	while (label->list != fact->list)
+	while (label->list != fact->list || label->kind == FACT_METRIC)
 		label++;
 	return fact_text(f, label, element, buf);
 }
@@ -401,6 +414,65 @@ read_supervisor(struct status_facts *f, const struct status_page *page)
 	status_degraded(page, f->degraded);
 }
 
+/* The element of an interface that has that name; a new one is behind the others. */
+static struct interface_shown *
+find_interface(struct status_facts *f, size_t *count, const char *name)
+{
+	struct interface_shown *i = f->interfaces;
+
+	while (i < f->interfaces + *count && strcmp(i->name, name) != 0)
+		i++;
+	if (i == f->interfaces + *count) {
+		(void)snprintf(i->name, sizeof(i->name), "%s", name);
+		(*count)++;
+	}
+	return i;
+}
+
+static void
+add_interface(struct status_facts *f, size_t *count,
+    const struct status_interface *from)
+{
+#define LOAD(verdict) atomic_load_explicit(&from->verdicts[VERDICT_ ## verdict], \
+	memory_order_relaxed)
+	const struct interface_shown sum = {
+		.answered = LOAD(ANSWER) + LOAD(NODATA) + LOAD(NXDOMAIN),
+		.passed = LOAD(PASS), .forwarded = LOAD(FORWARD),
+		.refused = LOAD(REFUSE), .dropped = LOAD(DROP),
+	};
+#undef LOAD
+	struct interface_shown *i;
+	char name[IF_NAMESIZE];
+
+	if ((sum.answered | sum.passed | sum.forwarded | sum.refused |
+	    sum.dropped) == 0)
+		return;
+	i = find_interface(f, count, if_indextoname(atomic_load(&from->device),
+	    name) != NULL ? name : INTERFACES_GONE);
+	i->answered += sum.answered;
+	i->passed += sum.passed;
+	i->forwarded += sum.forwarded;
+	i->refused += sum.refused;
+	i->dropped += sum.dropped;
+}
+
+static int
+read_interfaces(struct status_facts *f, const struct status_page *page)
+{
+	size_t count = 0;
+
+	f->interfaces = calloc(page->worker_slots * STATUS_INTERFACES + 1,
+	    sizeof(*f->interfaces));
+	if (f->interfaces == NULL)
+		return -ENOMEM;
+	for (size_t slot = 0; slot < page->worker_slots; slot++)
+		for (size_t i = 0; i < STATUS_INTERFACES; i++)
+			add_interface(f, &count,
+			    &page->workers[slot].interfaces[i]);
+	SET_LIST(f, FACTS_INTERFACES, f->interfaces, count);
+	return 0;
+}
+
 static int
 read_page(struct status_facts *f, const struct status_page *page)
 {
@@ -422,7 +494,7 @@ read_page(struct status_facts *f, const struct status_page *page)
 	    f->forwarding->domains);
 	SET_LIST(f, FACTS_RULES, f->rules, f->rule_count +
 	    (f->rules[f->rule_count].number > 0));
-	return 0;
+	return read_interfaces(f, page);
 }
 
 int
@@ -444,6 +516,7 @@ facts_free(struct status_facts *f)
 {
 	free(f->forwarding);
 	free(f->rules);
+	free(f->interfaces);
 	feeds_shown_free(&f->feeds);
 	config_newer_free(&f->newer);
 }

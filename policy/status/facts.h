@@ -6,6 +6,7 @@
 #ifndef NFDNS_POLICY_STATUS_FACTS_H
 #define NFDNS_POLICY_STATUS_FACTS_H
 
+#include <net/if.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -23,8 +24,16 @@ enum facts_list {
 	FACTS_DOMAINS,			/* struct status_domain */
 	FACTS_RULES,			/* struct policy_shown */
 	FACTS_FEEDS,			/* struct feed_shown */
+	FACTS_INTERFACES,		/* struct interface_shown */
 	FACTS_LISTS
 };
+
+/* Questions of containers that came by one interface; those of all that are gone. */
+struct interface_shown {
+	char name[IF_NAMESIZE];
+	uint64_t answered, passed, forwarded, refused, dropped;
+};
+#define INTERFACES_GONE	"(gone)"
 
 /* All that is shown, at one moment. */
 struct status_facts {
@@ -38,6 +47,7 @@ struct status_facts {
 	struct status_forwarding *forwarding;	/* a copy */
 	struct policy_shown *rules;	/* behind them, all others together */
 	size_t rule_count;		/* without those */
+	struct interface_shown *interfaces;
 	bool files;			/* whether sources and feeds are shown */
 	struct feeds_shown feeds;
 	struct config_newer newer;	/* the printer of status fills it in */

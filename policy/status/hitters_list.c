@@ -96,9 +96,13 @@ take_key(struct hitter *hitter, const struct hitters_place *p,
 	if (kind == HITTERS_NAMES)
 		return name_read_lower(&hitter->name, p->octets,
 		    p->length) == 0;
-	if (p->length != sizeof(hitter->uid))
+	hitter->uid = (uid_t)-1;
+	if (p->length == sizeof(hitter->client))
+		memcpy(&hitter->client, p->octets, sizeof(hitter->client));
+	else if (p->length == sizeof(hitter->uid))
+		memcpy(&hitter->uid, p->octets, sizeof(hitter->uid));
+	else
 		return false;
-	memcpy(&hitter->uid, p->octets, sizeof(hitter->uid));
 	return true;
 }
 

@@ -145,11 +145,22 @@ hitters_begin(struct hitters_page *page, unsigned int slot, monotime_t now)
 
 void
 hitters_question(struct hitters_bank *bank, uint64_t secret,
-    const struct question *q, uid_t uid)
+    const struct question *q, const struct asker *asker)
 {
+	struct in6_addr client = { .s6_addr = { [10] = 0xff, [11] = 0xff } };
+
 	if (q->form == QUESTION_PLAIN)
 		hitters_count(&bank->tables[HITTERS_NAMES], secret,
 		    q->name.octets, q->name.length);
-	hitters_count(&bank->tables[HITTERS_USERS], secret,
-	    (const uint8_t *)&uid, sizeof(uid));
+	if (asker->device == 0) {
+		hitters_count(&bank->tables[HITTERS_USERS], secret,
+		    (const uint8_t *)&asker->uid, sizeof(asker->uid));
+		return;
+	}
+	if (asker->family == AF_INET)
+		memcpy(&client.s6_addr[12], asker->address, 4);
+	else
+		memcpy(&client, asker->address, sizeof(client));
+	hitters_count(&bank->tables[HITTERS_USERS], secret, client.s6_addr,
+	    sizeof(client));
 }

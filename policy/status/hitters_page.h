@@ -18,8 +18,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <netinet/in.h>
 #include <sys/types.h>
 
+#include "policy/decide.h"
 #include "policy/status/hitters.h"
 #include "resolver/clock.h"
 #include "resolver/dns/question.h"
@@ -85,15 +87,17 @@ void hitters_close(struct hitters *hitters);
 struct hitters_bank *hitters_begin(struct hitters_page *page,
     unsigned int slot, monotime_t now);
 
-/* Counts a question, if it is PLAIN its name, and its user. */
+/* Counts a question, if it is PLAIN its name, and who asks. */
 void hitters_question(struct hitters_bank *bank, uint64_t secret,
-    const struct question *question, uid_t uid);
+    const struct question *question, const struct asker *asker);
 
 /* A key with the bounds of how often it came. */
 struct hitter {
 	uint64_t least, most;
 	struct dns_name name;		/* of HITTERS_NAMES */
-	uid_t uid;			/* of HITTERS_USERS */
+	uid_t uid;			/* of HITTERS_USERS, */
+	struct in6_addr client;		/* or, unless it is ::, a container: one of
+					 * IPv4 is ::ffff:0:0/96 */
 };
 
 /* Owns "list": those that came most often for sure are first. */

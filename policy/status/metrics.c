@@ -214,6 +214,24 @@ put_waiting(FILE *out, const char *family, const struct status_facts *f)
 	}
 }
 
+static void
+put_interfaces(FILE *out, const char *family, const struct status_facts *f)
+{
+	for (size_t n = 0; n < f->lists[FACTS_INTERFACES].count; n++) {
+		const struct interface_shown *i = &f->interfaces[n];
+		const struct {
+			const char *verdict;
+			uint64_t count;
+		} counts[] = { { "answered", i->answered }, { "passed",
+			i->passed }, { "forwarded", i->forwarded },
+			{ "refused", i->refused }, { "dropped", i->dropped } };
+
+		for (size_t v = 0; v < sizeof(counts) / sizeof(counts[0]); v++)
+			put_sample(out, family, LABELS({ "interface", i->name },
+			    { "verdict", counts[v].verdict }), counts[v].count);
+	}
+}
+
 /* By the family that the row names. */
 static const struct made {
 	const char *family;
@@ -225,6 +243,7 @@ static const struct made {
 	{ "nfdns_dns_responses_total", put_responses },
 	{ "nfdns_dns_request_duration_seconds", put_durations },
 	{ "nfdns_queue_length", put_waiting },
+	{ "nfdns_container_questions_total", put_interfaces },
 };
 
 static void

@@ -145,6 +145,35 @@ print_policy(const struct status_facts *f, FILE *out)
 	}
 }
 
+/* ": 120 answered, 3 passed"; of what never happened, nothing. */
+static void
+print_outcome(const struct interface_shown *sum, FILE *out)
+{
+	const struct {
+		uint64_t count;
+		const char *what;
+	} parts[] = { { sum->answered, "answered" }, { sum->passed, "passed" },
+		{ sum->forwarded, "forwarded" }, { sum->refused, "refused" },
+		{ sum->dropped, "dropped" } };
+	const char *between = ": ";
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		if (parts[i].count > 0) {
+			(void)fprintf(out, "%s%" PRIu64 " %s", between,
+			    parts[i].count, parts[i].what);
+			between = ", ";
+		}
+}
+
+/* "docker0: 120 answered, 3 passed" */
+static void
+print_interface(const struct interface_shown *i, FILE *out)
+{
+	(void)printable_put(i->name, out);
+	print_outcome(i, out);
+	(void)fputc('\n', out);
+}
+
 static int
 print_lines(const struct status_facts *f, FILE *out)
 {
@@ -158,6 +187,10 @@ print_lines(const struct status_facts *f, FILE *out)
 		print_key(out, "changed_file");
 		(void)printable_put(f->newer.files[i], out);
 		(void)fputc('\n', out);
+	}
+	for (size_t i = 0; i < f->lists[FACTS_INTERFACES].count; i++) {
+		print_key(out, "containers");
+		print_interface(&f->interfaces[i], out);
 	}
 	print_forwarding(f->forwarding, f->now, out);
 	print_policy(f, out);
@@ -379,25 +412,33 @@ summarize_table(const struct status_facts *f, const struct config *config,
 	(void)fputc('\n', out);
 }
 
+/* What the summary has room for; --all has all of them. */
+#define SUMMARY_INTERFACES 4
+
+static void
+summarize_containers(const struct status_facts *f, FILE *out)
+{
+	const size_t count = f->lists[FACTS_INTERFACES].count;
+
+	for (size_t i = 0; i < count && i < SUMMARY_INTERFACES; i++) {
+		title(out, i == 0 ? "containers" : "");
+		print_interface(&f->interfaces[i], out);
+	}
+	if (count > SUMMARY_INTERFACES) {
+		title(out, "");
+		(void)fprintf(out, "and %zu interfaces more: nfdns status "
+		    "--all\n", count - SUMMARY_INTERFACES);
+	}
+}
+
 static void
 summarize_questions(const struct status_facts *f, FILE *out)
 {
-	const struct {
-		uint64_t count;
-		const char *what;
-	} parts[] = { { f->c.answered, "answered" }, { f->c.passed, "passed" },
-		{ f->c.forwarded, "forwarded" }, { f->c.refused, "refused" },
-		{ f->c.dropped, "dropped" } };
-	const char *between = ": ";
-
 	title(out, "questions");
 	(void)fprintf(out, "%" PRIu64, f->c.received);
-	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
-		if (parts[i].count > 0) {
-			(void)fprintf(out, "%s%" PRIu64 " %s", between,
-			    parts[i].count, parts[i].what);
-			between = ", ";
-		}
+	print_outcome(&(struct interface_shown){ .answered = f->c.answered,
+	    .passed = f->c.passed, .forwarded = f->c.forwarded,
+	    .refused = f->c.refused, .dropped = f->c.dropped }, out);
 	if (f->c.unseen + f->c.queue_dropped > 0)
 		(void)fprintf(out, "; %" PRIu64 " went by unread, %" PRIu64
 		    " were lost: the queue was full\n", f->c.unseen,
@@ -499,6 +540,7 @@ print_summary(const struct status_facts *f, const struct config *config,
 	summarize_daemon(f, config, out);
 	summarize_table(f, config, out);
 	summarize_questions(f, out);
+	summarize_containers(f, out);
 	summarize_forwarding(f, out);
 	summarize_feeds(f, out);
 	summarize_rest(f, config, out);

@@ -161,6 +161,17 @@ enum status_family { ASKED_IPV4, ASKED_IPV6, ASKED_FAMILIES };
 #define STATUS_SPENT_EACH 16
 
 /*
+ * Questions of containers and guests, by the interface by which they came.  The last
+ * is of all interfaces behind the first ones.
+ */
+#define STATUS_INTERFACES 64
+
+struct status_interface {
+	_Atomic uint32_t device;	/* its index; 0: none, or several */
+	_Atomic uint64_t verdicts[VERDICTS];
+};
+
+/*
  * Written by one thread of the worker only, and aligned to cache lines, so that
  * no two threads write to the same line.  The worker's main thread writes the
  * last two members: audit_lost once a second, table_generation after a reload.
@@ -194,6 +205,7 @@ struct status_worker {
 	 * supervisor, and as many of them as packet logs know. */
 	_Atomic uint64_t unread, unread_told;
 	_Atomic uint64_t table_generation;	/* that the thread answers from */
+	struct status_interface interfaces[STATUS_INTERFACES];
 };
 
 /*

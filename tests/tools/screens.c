@@ -53,7 +53,7 @@ ask(struct hitters_bank *bank, const char *text, uid_t uid)
 
 	if (name_from_text(&q.name, text, strlen(text)) < 0)
 		abort();
-	hitters_question(bank, SECRET, &q, uid);
+	hitters_question(bank, SECRET, &q, &(struct asker){ .uid = uid });
 }
 
 static void

@@ -2,6 +2,7 @@
 /* The lists of the model. */
 #include "nfq/cli/top/model.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <pwd.h>
@@ -45,21 +46,28 @@ add_counter(struct top_rows *rows, const struct top_model *m,
 }
 
 /*
- * The user's name; its number if it has none, or if it stands far below: a name
- * may be the answer of a server.
+ * A container's address.  The user's name; its number if it has none, or if it
+ * stands far below: a name may be the answer of a server.
  */
 static char *
-user_label(uid_t uid, size_t place)
+user_label(const struct hitter *h, size_t place)
 {
-	const struct passwd *user = uid == (uid_t)-1 || place >= NAMED_USERS ?
-	    NULL : getpwuid(uid);
-	char text[TOP_TEXT];
+	const bool v4 = IN6_IS_ADDR_V4MAPPED(&h->client);
+	const struct passwd *user = h->uid == (uid_t)-1 ||
+	    place >= NAMED_USERS ? NULL : getpwuid(h->uid);
+	char text[INET6_ADDRSTRLEN];
 
 	if (user != NULL)
 		return strdup(user->pw_name);
-	if (uid == (uid_t)-1)
+	if (!IN6_IS_ADDR_UNSPECIFIED(&h->client))
+		(void)inet_ntop(v4 ? AF_INET : AF_INET6, v4 ?
+		    &h->client.s6_addr[12] : h->client.s6_addr, text,
+		    sizeof(text));
+	else if (h->uid == (uid_t)-1)
 		return strdup("(unknown)");
-	(void)snprintf(text, sizeof(text), "%" PRIu32, (uint32_t)uid);
+	else
+		(void)snprintf(text, sizeof(text), "%" PRIu32,
+		    (uint32_t)h->uid);
 	return strdup(text);
 }
 
@@ -75,7 +83,7 @@ add_hitters(struct top_rows *rows, const struct hitters_list *list,
 	for (size_t i = 0; i < list->count && error == 0; i++) {
 		const struct hitter *h = &list->list[i];
 
-		error = add(rows, kind == HITTERS_USERS ? user_label(h->uid, i) :
+		error = add(rows, kind == HITTERS_USERS ? user_label(h, i) :
 		    strdup(name_to_text(h->name.octets, text)), h->least,
 		    h->most > h->least ? h->most - h->least : 0,
 		    seconds > 0 ? (double)h->least / seconds : 0);

@@ -47,7 +47,7 @@ answer(struct thread *t, uint8_t question)
 	while (question == HOLD && read(t->pipe[0], &question, 1) < 0)
 		;
 	CHECK(t->thread.generation->number == number);
-	answering_count(&t->thread, &answered);
+	answering_count(&t->thread, &answered, &(struct asker){ .device = 0 });
 	answering_end(&t->thread);
 }
 
@@ -239,11 +239,30 @@ TEST(decisions_are_counted)
 	CHECK(atomic_load(&slot->reasons[REASON_WILDCARD]) == 1);
 	CHECK(atomic_load(&slot->malformed) == 0);
 	CHECK(atomic_load(&slot->batches) == 1);
-	answering_count(&(struct answering_thread){ .slot = slot }, &malformed);
+	answering_count(&(struct answering_thread){ .slot = slot }, &malformed,
+	    &(struct asker){ .device = 0 });
 	CHECK(atomic_load(&slot->received) == 2);
 	CHECK(atomic_load(&slot->verdicts[VERDICT_PASS]) == 1);
 	CHECK(atomic_load(&slot->malformed) == 1);
 	audit_stop(audit, 1000);
+}
+
+TEST(containers_are_counted_by_interface)
+{
+	const struct decision passed = { .verdict = VERDICT_PASS };
+	struct answering_thread t = { .slot = &slots[1] };
+	const struct status_interface *i = slots[1].interfaces;
+
+	for (uint32_t round = 0; round < 2; round++)
+		for (uint32_t n = 0; n < STATUS_INTERFACES + 2; n++)
+			answering_count(&t, &passed,
+			    &(struct asker){ .device = n + 100 });
+	CHECK(i[0].device == 100 && i[0].verdicts[VERDICT_PASS] == 2);
+	CHECK(i[STATUS_INTERFACES - 2].device == STATUS_INTERFACES + 98);
+	CHECK(i[STATUS_INTERFACES - 2].verdicts[VERDICT_PASS] == 2);
+	/* All others. */
+	CHECK(i[STATUS_INTERFACES - 1].device == 0);
+	CHECK(i[STATUS_INTERFACES - 1].verdicts[VERDICT_PASS] == 6);
 }
 
 /* The file's next line, which the writer has been woken for. */

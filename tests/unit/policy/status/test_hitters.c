@@ -193,7 +193,7 @@ ask(struct hitters_bank *bank, const char *text, uid_t uid)
 	struct question q = { .form = QUESTION_PLAIN };
 
 	CHECK(name_from_text(&q.name, text, strlen(text)) == 0);
-	hitters_question(bank, SECRET, &q, uid);
+	hitters_question(bank, SECRET, &q, &(struct asker){ .uid = uid });
 }
 
 static bool
