@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "nfq/cli/bridges.h"
 #include "nfq/cli/commands.h"
 #include "nfq/cli/confirm.h"
 #include "nfq/cli/daemon_ask.h"
@@ -328,6 +329,8 @@ print_token(const struct join_plan *plan)
 static void
 print_plan(const struct join_plan *plan, const struct choice *c)
 {
+	char containers[BRIDGES_TEXT];
+
 	printable_line(stdout, "Feed \"%s\": from %s", c->request.name,
 	    plan->peer);
 	if (plan->self != NULL)
@@ -364,6 +367,9 @@ print_plan(const struct join_plan *plan, const struct choice *c)
 		(void)puts("If there will be no sidecar on this machine, "
 		    "addresses of 240.240.0.0/16 lead\nnowhere: "
 		    "--skip-allocated leaves them out.");
+	if (bridges_entry(c->request.config, containers))
+		(void)printf("Containers on this machine get the names, too, "
+		    "with this in nfdnsd.conf:\n  %s\n", containers);
 	if (c->request.kubeconfig != NULL)
 		(void)puts("The user of the kubeconfig needs the rights that "
 		    "\"nfdns join --print-manifest\" has.");

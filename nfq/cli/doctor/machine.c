@@ -2,10 +2,7 @@
 #include "nfq/cli/doctor/machine.h"
 
 #include <arpa/inet.h>
-#include <fnmatch.h>
 #include <limits.h>
-#include <linux/ethtool.h>
-#include <linux/sockios.h>
 #include <net/if.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,6 +10,8 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "nfq/cli/bridges.h"
 
 #define RESOLV_CONF	"/etc/resolv.conf"
 
@@ -96,62 +95,17 @@ machine_check(struct findings *findings)
 	check_resolv_conf(findings);
 }
 
-static bool
-is_listed(const struct config *config, const char *interface)
-{
-	for (size_t i = 0; i < config->container_count; i++)
-		for (size_t n = 0; n < config->containers[i].interface_count; n++)
-			if (fnmatch(config->containers[i].interfaces[n],
-			    interface, 0) == 0)
-				return true;
-	return false;
-}
-
-/* Up, and a bridge: docker's, podman's, libvirt's and LXC's networks are bridges. */
-static bool
-is_bridge(int fd, const char *interface)
-{
-	struct ethtool_drvinfo driver = { .cmd = ETHTOOL_GDRVINFO };
-	struct ifreq request = { .ifr_flags = 0 };
-
-	(void)snprintf(request.ifr_name, IFNAMSIZ, "%s", interface);
-	if (ioctl(fd, SIOCGIFFLAGS, &request) != 0 ||
-	    (request.ifr_flags & IFF_RUNNING) == 0)
-		return false;
-	request.ifr_data = (char *)&driver;
-	return ioctl(fd, SIOCETHTOOL, &request) == 0 &&
-	    strcmp(driver.driver, "bridge") == 0;
-}
-
-static bool
-forwards(void)
-{
-	FILE *file = fopen("/proc/sys/net/ipv4/ip_forward", "re");
-	const bool on = file != NULL && fgetc(file) == '1';
-
-	if (file != NULL)
-		(void)fclose(file);
-	return on;
-}
-
 void
 machine_check_containers(struct findings *findings, const struct config *config)
 {
-	struct if_nameindex *interfaces = if_nameindex();
-	const int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	char entry[BRIDGES_TEXT];
 
-	for (size_t i = 0; fd >= 0 && interfaces != NULL && forwards() &&
-	    interfaces[i].if_name != NULL; i++)
-		if (is_bridge(fd, interfaces[i].if_name) &&
-		    !is_listed(config, interfaces[i].if_name))
-			findings_add(findings, FINDING_OK, "containers", NULL,
-			    "what containers or guests behind %s ask passes "
-			    "unread, since \"containers\" does not name it",
-			    interfaces[i].if_name);
-	if (fd >= 0)
-		(void)close(fd);
-	if (interfaces != NULL)
-		if_freenameindex(interfaces);
+	if (bridges_entry(config, entry))
+		findings_add(findings, FINDING_OK, "containers", NULL,
+		    "what containers or guests behind bridges ask passes "
+		    "unread; to answer them, %s: %s",
+		    config->container_count > 0 ?
+		    "add to \"containers\"" : "write", entry);
 }
 
 void
