@@ -11,10 +11,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "nfq/cli/bridges.h"
 #include "nfq/cli/commands.h"
 #include "nfq/cli/confirm.h"
 #include "nfq/cli/daemon_ask.h"
+#include "nfq/cli/doctor/bridges.h"
 #include "nfq/cli/join/kubeconfig_copy.h"
 #include "nfq/cli/join/plan.h"
 #include "nfq/cli/join/units.h"

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "nfq/cli/bridges.h"
+#include "nfq/cli/doctor/bridges.h"
 
 #define RESOLV_CONF	"/etc/resolv.conf"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Networks of containers and guests on this machine, as far as they are bridges. */
-#ifndef NFDNS_NFQ_CLI_BRIDGES_H
-#define NFDNS_NFQ_CLI_BRIDGES_H
+#ifndef NFDNS_NFQ_CLI_DOCTOR_BRIDGES_H
+#define NFDNS_NFQ_CLI_DOCTOR_BRIDGES_H
 
 #include <stdbool.h>
 
