@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -91,7 +92,7 @@ static const int calls_of_reader[] = {
 /* These fail with EACCES; libraries that try them go on without. */
 static const int calls_refused[] = {
 	SCMP_SYS(open), SCMP_SYS(openat), SCMP_SYS(readlink),
-	SCMP_SYS(readlinkat), SCMP_SYS(prctl), SCMP_SYS(ioctl),
+	SCMP_SYS(readlinkat), SCMP_SYS(prctl),
 	SCMP_SYS(sysinfo),	/* qsort(3) up to glibc 2.36 */
 };
 
@@ -158,6 +159,21 @@ add_sending(scmp_filter_ctx filter)
 	return error;
 }
 
+/* An interface's name, for those that may ask; all else is refused. */
+static int
+add_ioctl(scmp_filter_ctx filter, bool may)
+{
+	if (!may)
+		return seccomp_rule_add(filter, SCMP_ACT_ERRNO(EACCES),
+		    SCMP_SYS(ioctl), 0);
+	const int error = seccomp_rule_add(filter, SCMP_ACT_ALLOW,
+	    SCMP_SYS(ioctl), 1, SCMP_A1(SCMP_CMP_EQ, SIOCGIFNAME, 0));
+
+	return error < 0 ? error : seccomp_rule_add(filter,
+	    SCMP_ACT_ERRNO(EACCES), SCMP_SYS(ioctl), 1,
+	    SCMP_A1(SCMP_CMP_NE, SIOCGIFNAME, 0));
+}
+
 /* IP sockets; and pairs of others, of which one end goes to nfdns-tls. */
 static int
 add_asking(scmp_filter_ctx filter)
@@ -215,6 +231,8 @@ restrict_calls(const int *calls, size_t count, unsigned int may)
 		error = add_mappings(filter);
 	if (error == 0)
 		error = add_fcntl(filter);
+	if (error == 0)
+		error = add_ioctl(filter, (may & MAY_ASK) != 0);
 	if (error == 0)
 		error = add_abilities(filter, may);
 	if (error == 0)

@@ -58,7 +58,7 @@ stream_record(struct stream *s, const struct stream_connection *c,
 	(void)sockets_address_split(&c->peer, r.client, &r.client_port);
 	(void)sockets_address_split(&c->name, r.server, &r.server_port);
 	answering_record(&s->thread, record->decision, record->received_ns,
-	    &r);
+	    c->sender.guest ? c->sender.device : 0, &r);
 }
 
 struct asker

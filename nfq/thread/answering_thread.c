@@ -3,7 +3,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <net/if.h>
 #include <signal.h>
+#include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 /* Only interrupts a system call that waits. */
@@ -162,23 +165,48 @@ answering_threads_stop(struct answering_threads *threads)
 	}
 }
 
-void
-answering_count_came(struct answering_thread *t, uint32_t device,
-    enum verdict verdict)
+/* Its name, which the kernel knows; "" if there is none with that index any more. */
+static void
+read_name(uint32_t device, char name[static IF_NAMESIZE])
 {
-	struct status_interface *i = &t->slot->interfaces[0];
-	const struct status_interface *last = i + STATUS_INTERFACES - 1;
-	uint32_t is;
+	struct ifreq request = { .ifr_ifindex = (int)device };
+	const int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 
-	for (; i < last; i++) {
-		is = atomic_load_explicit(&i->device, memory_order_relaxed);
-		if (is == device || is == 0)
+	if (fd < 0 || ioctl(fd, SIOCGIFNAME, &request) < 0)
+		request.ifr_name[0] = '\0';
+	memcpy(name, request.ifr_name, IF_NAMESIZE);
+	if (fd >= 0)
+		(void)close(fd);
+}
+
+struct status_interface *
+answering_interface(struct answering_thread *t, uint32_t device)
+{
+	struct status_interfaces *all = &t->slot->interfaces;
+	const size_t last = STATUS_INTERFACES - 1;
+	char name[IF_NAMESIZE];
+	uint32_t is = 0;
+	size_t i;
+
+	for (i = 0; i < last; i++) {
+		is = atomic_load_explicit(&all->devices[i],
+		    memory_order_relaxed);
+		if (is == device)
+			return &all->of[i];
+		if (is == 0)
 			break;
 	}
-	/* The last one is of all for which there is no room. */
-	atomic_store_explicit(&i->device, i < last ? device : 0,
-	    memory_order_relaxed);
-	answering_count_up(&i->verdicts[verdict]);
+	read_name(device, name);
+	if (name[0] == '\0')
+		return &all->of[last];
+	for (i = 0; i < last && all->of[i].name[0] != '\0'; i++)
+		if (strcmp(all->of[i].name, name) == 0)
+			break;
+	if (i == last)
+		return &all->of[last];
+	memcpy(all->of[i].name, name, sizeof(name));
+	atomic_store_explicit(&all->devices[i], device, memory_order_release);
+	return &all->of[i];
 }
 
 void

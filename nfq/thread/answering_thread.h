@@ -192,9 +192,9 @@ answering_count_asked(struct answering_thread *thread,
 		    thread->threads->hitters->secret, question, asker);
 }
 
-/* Counts what was decided about a question that came by that interface. */
-void answering_count_came(struct answering_thread *thread, uint32_t device,
-    enum verdict verdict);
+/* The interface with that index, where questions of containers are counted. */
+struct status_interface *answering_interface(struct answering_thread *thread,
+    uint32_t device);
 
 /* Counts a question and what was decided about it. */
 static inline void
@@ -211,7 +211,8 @@ answering_count(struct answering_thread *thread,
 	if (decision->verdict == VERDICT_REFUSE)
 		answering_count_rcode(slot->refusals, decision->rcode);
 	if (asker->device != 0)
-		answering_count_came(thread, asker->device, decision->verdict);
+		answering_count_up(&answering_interface(thread, asker->device)->
+		    verdicts[decision->verdict]);
 }
 
 /* Whether anybody wants a record of such a decision. */
@@ -250,13 +251,13 @@ answering_set_note(struct audit_record *record, const struct policy_note *note)
 
 /*
  * Records a decision about a question that was read at received_ns (as in
- * struct answering_thread).  The caller has filled in *record but for the
+ * struct answering_thread), and came by that device (struct asker).  The caller has filled in *record but for the
  * decision, the generation and the times.  The octets are copied.
  */
 static inline void
 answering_record(struct answering_thread *thread,
     const struct decision *decision, uint64_t received_ns,
-    struct audit_record *record)
+    uint32_t device, struct audit_record *record)
 {
 	const uint64_t now = realtime_ns();
 	const uint64_t spent = received_ns != 0 && now > received_ns ?
@@ -268,6 +269,8 @@ answering_record(struct answering_thread *thread,
 	record->verdict = decision->verdict;
 	record->reason = decision->reason;
 	record->rcode = decision->rcode;
+	record->interface = device == 0 ? NULL :
+	    answering_interface(thread, device)->name;
 	/* First: a number that is used twice could not be told apart. */
 	answering_count_up(&thread->slot->recorded);
 	(void)audit_put(thread->audit, thread->number, record);

@@ -71,7 +71,8 @@ record(struct queue_thread *q, const struct queue_packet *p,
 		return;
 	held_packet_describe(&r, &i->packet);
 	answering_set_note(&r, &note);
-	answering_record(&q->thread, &i->decision, q->thread.received_ns, &r);
+	answering_record(&q->thread, &i->decision, q->thread.received_ns,
+	    i->asker.device, &r);
 }
 
 /* Whether the TCP thread takes the connection. */

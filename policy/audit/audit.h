@@ -40,6 +40,8 @@ struct audit_record {
 	uint8_t server[16];
 	const uint8_t *question;
 	const uint8_t *answer;
+	const char *interface;		/* by which a container's came; "", NULL:
+					 * none.  Not copied: it lives for ever */
 	const char *rule;		/* name of the policy's rule; no NUL */
 	const char *observer;		/* of a rule that only observes; no NUL */
 	const uint8_t *judged;		/* the name that the rule denies, in wire

@@ -37,7 +37,7 @@ struct json_asked {
 };
 
 /* Octets that json_records() leaves free for the rest of the line. */
-#define JSON_RECORDS_RESERVE (800 + 2 * 5 * AUDIT_RULE_MAX + 5 * NAME_MAX_OCTETS)
+#define JSON_RECORDS_RESERVE (900 + 2 * 5 * AUDIT_RULE_MAX + 5 * NAME_MAX_OCTETS)
 
 static_assert(AUDIT_JSON_MAX > 2 * (5 * NAME_MAX_OCTETS) +
     2 * JSON_RECORDS_RESERVE, "fixed parts and a name always fit");
@@ -659,6 +659,16 @@ put_source(struct audit_json *json, struct json_out *out,
 	json_number(out, record->client_port);
 }
 
+static void
+put_interface(struct json_out *out, const struct audit_record *record)
+{
+	if (record->interface == NULL || record->interface[0] == '\0' ||
+	    record->is_private)
+		return;
+	json_text(out, ",\"in_iface\":\"");
+	put_name(out, record->interface, strlen(record->interface));
+}
+
 /* Up to the beginning of the object "dns". */
 static void
 put_destination(struct audit_json *json, struct json_out *out,
@@ -695,6 +705,7 @@ audit_json(struct audit_json *json, const struct audit_record *record,
 	assert(size >= AUDIT_JSON_MAX);
 	put_time(json, &out, record->time_ns);
 	put_source(json, &out, record);
+	put_interface(&out, record);
 	put_destination(json, &out, record);
 	omitted = put_dns(json, &out, record);
 	put_nfdns(json, &out, record, omitted);

@@ -414,46 +414,37 @@ read_supervisor(struct status_facts *f, const struct status_page *page)
 	status_degraded(page, f->degraded);
 }
 
-/* The element of an interface that has that name; a new one is behind the others. */
-static struct interface_shown *
-find_interface(struct status_facts *f, size_t *count, const char *name)
-{
-	struct interface_shown *i = f->interfaces;
-
-	while (i < f->interfaces + *count && strcmp(i->name, name) != 0)
-		i++;
-	if (i == f->interfaces + *count) {
-		(void)snprintf(i->name, sizeof(i->name), "%s", name);
-		(*count)++;
-	}
-	return i;
-}
-
+/* Of all threads; a worker may write anything into its part of the page. */
 static void
-add_interface(struct status_facts *f, size_t *count,
-    const struct status_interface *from)
+add_interface(struct interface_shown *shown, size_t *count,
+    const struct status_interface *from, bool last)
 {
 #define LOAD(verdict) atomic_load_explicit(&from->verdicts[VERDICT_ ## verdict], \
 	memory_order_relaxed)
-	const struct interface_shown sum = {
+	struct interface_shown *i = shown, of = {
 		.answered = LOAD(ANSWER) + LOAD(NODATA) + LOAD(NXDOMAIN),
 		.passed = LOAD(PASS), .forwarded = LOAD(FORWARD),
 		.refused = LOAD(REFUSE), .dropped = LOAD(DROP),
 	};
 #undef LOAD
-	struct interface_shown *i;
-	char name[IF_NAMESIZE];
 
-	if ((sum.answered | sum.passed | sum.forwarded | sum.refused |
-	    sum.dropped) == 0)
+	if ((of.answered | of.passed | of.forwarded | of.refused |
+	    of.dropped) == 0)
 		return;
-	i = find_interface(f, count, if_indextoname(atomic_load(&from->device),
-	    name) != NULL ? name : INTERFACES_GONE);
-	i->answered += sum.answered;
-	i->passed += sum.passed;
-	i->forwarded += sum.forwarded;
-	i->refused += sum.refused;
-	i->dropped += sum.dropped;
+	(void)snprintf(of.name, sizeof(of.name), "%.*s", IF_NAMESIZE - 1,
+	    last ? INTERFACES_OTHER : from->name);
+	while (i < shown + *count && strcmp(i->name, of.name) != 0)
+		i++;
+	if (i == shown + *count) {
+		*i = of;
+		(*count)++;
+		return;
+	}
+	i->answered += of.answered;
+	i->passed += of.passed;
+	i->forwarded += of.forwarded;
+	i->refused += of.refused;
+	i->dropped += of.dropped;
 }
 
 static int
@@ -467,8 +458,9 @@ read_interfaces(struct status_facts *f, const struct status_page *page)
 		return -ENOMEM;
 	for (size_t slot = 0; slot < page->worker_slots; slot++)
 		for (size_t i = 0; i < STATUS_INTERFACES; i++)
-			add_interface(f, &count,
-			    &page->workers[slot].interfaces[i]);
+			add_interface(f->interfaces, &count,
+			    &page->workers[slot].interfaces.of[i],
+			    i == STATUS_INTERFACES - 1);
 	SET_LIST(f, FACTS_INTERFACES, f->interfaces, count);
 	return 0;
 }

@@ -28,12 +28,12 @@ enum facts_list {
 	FACTS_LISTS
 };
 
-/* Questions of containers that came by one interface; those of all that are gone. */
+/* Questions of containers that came by one interface; the others' (status.h). */
 struct interface_shown {
 	char name[IF_NAMESIZE];
 	uint64_t answered, passed, forwarded, refused, dropped;
 };
-#define INTERFACES_GONE	"(gone)"
+#define INTERFACES_OTHER "(other)"
 
 /* All that is shown, at one moment. */
 struct status_facts {

@@ -15,6 +15,7 @@
 #ifndef NFDNS_POLICY_STATUS_STATUS_H
 #define NFDNS_POLICY_STATUS_STATUS_H
 
+#include <net/if.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -161,14 +162,18 @@ enum status_family { ASKED_IPV4, ASKED_IPV6, ASKED_FAMILIES };
 #define STATUS_SPENT_EACH 16
 
 /*
- * Questions of containers and guests, by the interface by which they came.  The last
- * is of all interfaces behind the first ones.
+ * Questions of containers and guests, by the interface by which they came: by its
+ * name, since one that comes again, as podman's bridge does, has another index.  The
+ * last is of those without a name any more, and those for which there was no room.
  */
-#define STATUS_INTERFACES 64
+#define STATUS_INTERFACES 256
 
-struct status_interface {
-	_Atomic uint32_t device;	/* its index; 0: none, or several */
-	_Atomic uint64_t verdicts[VERDICTS];
+struct status_interfaces {
+	_Atomic uint32_t devices[STATUS_INTERFACES];	/* indices; 0: free */
+	struct status_interface {
+		char name[IF_NAMESIZE];
+		_Atomic uint64_t verdicts[VERDICTS];
+	} of[STATUS_INTERFACES];
 };
 
 /*
@@ -205,7 +210,7 @@ struct status_worker {
 	 * supervisor, and as many of them as packet logs know. */
 	_Atomic uint64_t unread, unread_told;
 	_Atomic uint64_t table_generation;	/* that the thread answers from */
-	struct status_interface interfaces[STATUS_INTERFACES];
+	struct status_interfaces interfaces;
 };
 
 /*

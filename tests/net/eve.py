@@ -17,7 +17,7 @@ DNS = {"version": INTEGER, "type": STRING, "id": INTEGER, "qr": BOOLEAN, "aa": B
                     "srv": SRV, "soa": SOA}],
        "grouped": GROUPED}
 EVENT = {"timestamp": STRING, "event_type": STRING, "src_ip": STRING, "src_port": INTEGER,
-         "dest_ip": STRING, "dest_port": INTEGER, "proto": STRING, "ip_v": INTEGER, "dns": DNS}
+         "dest_ip": STRING, "dest_port": INTEGER, "proto": STRING, "ip_v": INTEGER, "in_iface": STRING, "dns": DNS}
 ALWAYS = {"": {"timestamp", "event_type"}, "dns": {"version", "type"}}
 OURS = "nfdns"
 TIMESTAMP = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d+[+-]\d+")

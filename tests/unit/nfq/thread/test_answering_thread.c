@@ -247,22 +247,28 @@ TEST(decisions_are_counted)
 	audit_stop(audit, 1000);
 }
 
-TEST(containers_are_counted_by_interface)
+TEST(containers_are_counted_by_the_name_of_the_interface)
 {
 	const struct decision passed = { .verdict = VERDICT_PASS };
 	struct answering_thread t = { .slot = &slots[1] };
-	const struct status_interface *i = slots[1].interfaces;
+	struct status_interfaces *all = &slots[1].interfaces;
 
-	for (uint32_t round = 0; round < 2; round++)
-		for (uint32_t n = 0; n < STATUS_INTERFACES + 2; n++)
-			answering_count(&t, &passed,
-			    &(struct asker){ .device = n + 100 });
-	CHECK(i[0].device == 100 && i[0].verdicts[VERDICT_PASS] == 2);
-	CHECK(i[STATUS_INTERFACES - 2].device == STATUS_INTERFACES + 98);
-	CHECK(i[STATUS_INTERFACES - 2].verdicts[VERDICT_PASS] == 2);
-	/* All others. */
-	CHECK(i[STATUS_INTERFACES - 1].device == 0);
-	CHECK(i[STATUS_INTERFACES - 1].verdicts[VERDICT_PASS] == 6);
+	answering_count(&t, &passed, &(struct asker){ .device = 1 });
+	CHECK(strcmp(all->of[0].name, "lo") == 0 && all->devices[0] == 1);
+	/* As if it had had another index before. */
+	atomic_store(&all->devices[0], 1000000);
+	answering_count(&t, &passed, &(struct asker){ .device = 1 });
+	CHECK(all->of[0].verdicts[VERDICT_PASS] == 2 && all->devices[0] == 1);
+	CHECK(all->devices[1] == 0);
+
+	/* Without a name, or without room. */
+	answering_count(&t, &passed, &(struct asker){ .device = 1000000 });
+	for (size_t i = 0; i < STATUS_INTERFACES - 1; i++) {
+		(void)snprintf(all->of[i].name, IF_NAMESIZE, "i%zu", i);
+		atomic_store(&all->devices[i], 1000001 + (uint32_t)i);
+	}
+	answering_count(&t, &passed, &(struct asker){ .device = 1 });
+	CHECK(all->of[STATUS_INTERFACES - 1].verdicts[VERDICT_PASS] == 2);
 }
 
 /* The file's next line, which the writer has been woken for. */
@@ -305,12 +311,12 @@ TEST(decisions_are_recorded)
 	CHECK(!answering_is_recorded(&t, &(struct decision){
 	    .verdict = VERDICT_PASS }));
 	/* Read before anybody wanted records: no time is made up. */
-	answering_record(&t, &answered, 0, &r);
+	answering_record(&t, &answered, 0, 0, &r);
 	CHECK(r.spent_ns == 0 && r.generation == 5 && r.time_ns != 0);
 	/* Longer ago than a record can say. */
-	answering_record(&t, &answered, 1, &r);
+	answering_record(&t, &answered, 1, 0, &r);
 	CHECK(r.spent_ns == UINT32_MAX);
-	answering_record(&t, &answered, t.received_ns, &r);
+	answering_record(&t, &answered, t.received_ns, 0, &r);
 	CHECK(r.spent_ns == r.time_ns - t.received_ns);
 	answering_end(&t);
 	CHECK(t.generation == NULL && !t.recorded);

@@ -44,8 +44,8 @@ fill(struct status_page *page)
 	atomic_store(&page->supervisor->started, 1700000003);
 	CHECK(feed_status_write(&report, dir, "mesh") == 0);
 	atomic_store(&page->supervisor->table_generation, 1);
-	atomic_store(&page->workers[0].interfaces[0].device, 1);
-	atomic_store(&page->workers[0].interfaces[0].verdicts[VERDICT_PASS], 3);
+	page->workers[0].interfaces.of[0].name[0] = 'i';
+	atomic_store(&page->workers[0].interfaces.of[0].verdicts[VERDICT_PASS], 3);
 }
 
 static void
