@@ -189,6 +189,8 @@ def all_of_them():
     for line in said.splitlines():
         say("figure: " + line)
     run("nfdns", "rules", "verify")
+    code, said = try_run("nfdns", "doctor")
+    expect(code == 0, "doctor finds something bad beside all of them:", said)
 
 def with_entry(step):
     """It runs while the entry is in force."""
