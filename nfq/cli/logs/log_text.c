@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "nfq/cli/logs/log_text.h"
 
+#include <net/if.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -97,6 +98,11 @@ audit_line_begin(struct audit_line_out *out, const struct audit_line *line,
 	put(&text, "%s ", colour ? "\033[m" : "");
 	put_foreign(&text, line->client, 0, NAME_TEXT_SIZE);
 	put(&text, " ");
+	if (line->interface != NULL) {
+		put(&text, "in ");
+		put_foreign(&text, line->interface, 0, IF_NAMESIZE);
+		put(&text, " ");
+	}
 	if (line->uid != (uid_t)-1)
 		put(&text, "uid %u ", line->uid);
 	if (line->type == NULL)

@@ -27,6 +27,7 @@ struct audit_line {
 	uint64_t time_ns;		/* since 1970 */
 	const char *verdict;		/* "answer" */
 	const char *client;		/* an address */
+	const char *interface;		/* by which a container's came; NULL: none */
 	uid_t uid;			/* (uid_t)-1: not known */
 	const char *type;		/* NULL: there is no question */
 	const char *name;		/* with the final dot */
