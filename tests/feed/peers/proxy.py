@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """nghttpx between the feed and a control plane."""
+import contextlib
+import random
 import shutil
 import signal
 import socket
@@ -12,9 +14,12 @@ from .peer import popen
 
 
 def free_port(host="127.0.0.1"):
-    with socket.socket() as sock:
-        sock.bind((host, 0))
-        return sock.getsockname()[1]
+    """One that the kernel gives nobody (ip_local_port_range), so a server can come back to it."""
+    while True:
+        port = random.randrange(20000, 32000)
+        with contextlib.suppress(OSError), socket.socket() as sock:
+            sock.bind((host, port))
+            return port
 
 
 class Nghttpx:
