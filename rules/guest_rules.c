@@ -95,14 +95,7 @@ add_not_ours(struct ruleset *set, const struct version *v)
 	const uint8_t multicast4[4] = { 224 }, multicast6[16] = { 0xff };
 	struct rule *rule;
 
-	if (!set->tcp) {
-		rule = add_asked(set, v, "not UDP");
-		when_protocol(rule, OPERATOR_DIFFERENT, IPPROTO_UDP);
-		then_accept(rule);
-	}
-	rule = add_asked(set, v, "not DNS");
-	when_port53(rule, OPERATOR_DIFFERENT);
-	then_accept(rule);
+	add_not_dns(set, v->asked);
 	rule = add_asked(set, v, "from lo");
 	rule_when(rule, condition_number(SUBJECT_IIF, OPERATOR_EQUAL,
 	    RULE_LOOPBACK));

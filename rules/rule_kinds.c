@@ -200,3 +200,18 @@ then_queue(struct rule *rule, const struct ruleset *set)
 		set->queue_count, set->queue_bypass },
 	});
 }
+
+void
+add_not_dns(struct ruleset *set, enum rules_chain chain)
+{
+	struct rule *rule;
+
+	if (!set->tcp) {
+		rule = add_rule(set, chain, "not UDP");
+		when_protocol(rule, OPERATOR_DIFFERENT, IPPROTO_UDP);
+		then_accept(rule);
+	}
+	rule = add_rule(set, chain, "not DNS");
+	when_port53(rule, OPERATOR_DIFFERENT);
+	then_accept(rule);
+}

@@ -35,6 +35,9 @@ void when_destination_in(struct rule *rule, const struct address_set *set);
 /* Of TCP flags FIN, SYN, RST and ACK, it has SYN alone. */
 void when_first(struct rule *rule, enum condition_operator operator);
 
+/* Appends rules by which what is not DNS leaves the chain at once. */
+void add_not_dns(struct ruleset *set, enum rules_chain chain);
+
 /*
  * New connections a second that fill a quarter of the sets of connections, if none gets
  * beyond its first packet.

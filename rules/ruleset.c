@@ -412,22 +412,6 @@ set_values(struct ruleset *set, const struct config *config)
 	}
 }
 
-/* Everything that is not DNS leaves at once. */
-static void
-add_not_ours(struct ruleset *set)
-{
-	struct rule *rule;
-
-	if (!set->tcp) {
-		rule = add_rule(set, CHAIN_QUESTION, "not UDP");
-		when_protocol(rule, OPERATOR_DIFFERENT, IPPROTO_UDP);
-		then_accept(rule);
-	}
-	rule = add_rule(set, CHAIN_QUESTION, "not DNS");
-	when_port53(rule, OPERATOR_DIFFERENT);
-	then_accept(rule);
-}
-
 int
 ruleset_build(struct ruleset *set, const struct config *config,
     enum rules_stage stage, struct diag *diag)
@@ -450,7 +434,7 @@ ruleset_build(struct ruleset *set, const struct config *config,
 	if (rc != 0)
 		goto fail;
 
-	add_not_ours(set);
+	add_not_dns(set, CHAIN_QUESTION);
 	add_canary(set);
 	if (set->tcp)
 		then_accept(add_marked(set, CHAIN_QUESTION, set->mark_relay,

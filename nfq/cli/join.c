@@ -369,7 +369,9 @@ print_plan(const struct join_plan *plan, const struct choice *c)
 		    "--skip-allocated leaves them out.");
 	if (bridges_entry(c->request.config, containers))
 		(void)printf("Containers on this machine get the names, too, "
-		    "with this in nfdnsd.conf:\n  %s\n", containers);
+		    "with this %s nfdnsd.conf:\n  %s\n",
+		    c->request.config->container_count > 0 ?
+		    "added to \"containers\" in" : "in", containers);
 	if (c->request.kubeconfig != NULL)
 		(void)puts("The user of the kubeconfig needs the rights that "
 		    "\"nfdns join --print-manifest\" has.");

@@ -18,7 +18,7 @@ held_packet_keep(struct held_packet *h, const struct queue_packet *p,
 
 	h->id = p->id;
 	h->mark = p->mark;
-	h->device = p->device;
+	h->device = i->asker.device;
 	h->guest = p->guest;
 	h->uid = p->uid;
 	h->gid = p->gid;
@@ -46,7 +46,7 @@ held_packet_deny(struct held_packet *h, const struct answering_thread *thread,
 	if (i->policy == NULL)
 		return false;
 	i->asker = (struct asker){ .now = thread->now, .uid = h->uid,
-		.gid = h->gid, .device = h->guest ? h->device : 0,
+		.gid = h->gid, .device = h->device,
 		.family = h->packet.family, .protocol = h->packet.protocol,
 		.port = h->packet.source_port, .address = h->packet.source };
 	i->packet = h->packet;
@@ -80,8 +80,7 @@ held_packet_record(const struct held_packet *h, struct answering_thread *thread,
 		return;
 	held_packet_describe(&r, &h->packet);
 	answering_set_note(&r, &h->note);
-	answering_record(thread, &h->decision, h->received_ns,
-	    h->guest ? h->device : 0, &r);
+	answering_record(thread, &h->decision, h->received_ns, h->device, &r);
 }
 
 void

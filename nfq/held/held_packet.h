@@ -18,7 +18,7 @@
 struct held_packet {
 	uint32_t id;
 	uint32_t mark;
-	uint32_t device;
+	uint32_t device;		/* struct asker */
 	bool guest;
 	uid_t uid;
 	gid_t gid;

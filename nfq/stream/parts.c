@@ -37,6 +37,13 @@ stream_close_end(struct stream *s, struct stream_end *end)
 	end->fd = -1;
 }
 
+/* The interface by which a container's came; 0: it is the machine's own. */
+static uint32_t
+came_by(const struct stream_connection *c)
+{
+	return c->sender.guest ? c->sender.device : 0;
+}
+
 void
 stream_record(struct stream *s, const struct stream_connection *c,
     const struct stream_record *record)
@@ -58,7 +65,7 @@ stream_record(struct stream *s, const struct stream_connection *c,
 	(void)sockets_address_split(&c->peer, r.client, &r.client_port);
 	(void)sockets_address_split(&c->name, r.server, &r.server_port);
 	answering_record(&s->thread, record->decision, record->received_ns,
-	    c->sender.guest ? c->sender.device : 0, &r);
+	    came_by(c), &r);
 }
 
 struct asker
@@ -70,7 +77,7 @@ stream_asker(const struct stream *s, const struct stream_connection *c)
 		.now = s->thread.now,
 		.uid = c->sender.uid,
 		.gid = c->sender.gid,
-		.device = c->sender.guest ? c->sender.device : 0,
+		.device = came_by(c),
 		.family = (uint8_t)c->peer.any.sa_family,
 		.protocol = IPPROTO_TCP,
 		.port = ntohs(v4 ? c->peer.v4.sin_port : c->peer.v6.sin6_port),

@@ -196,14 +196,14 @@ answering_interface(struct answering_thread *t, uint32_t device)
 		if (is == 0)
 			break;
 	}
+	if (i == last)			/* full: no question asks the kernel again */
+		return &all->of[last];
 	read_name(device, name);
 	if (name[0] == '\0')
 		return &all->of[last];
-	for (i = 0; i < last && all->of[i].name[0] != '\0'; i++)
+	for (i = 0; all->of[i].name[0] != '\0'; i++)
 		if (strcmp(all->of[i].name, name) == 0)
 			break;
-	if (i == last)
-		return &all->of[last];
 	memcpy(all->of[i].name, name, sizeof(name));
 	atomic_store_explicit(&all->devices[i], device, memory_order_release);
 	return &all->of[i];

@@ -2,11 +2,14 @@
 /* What the worker and its thread of streams may do. */
 #include <errno.h>
 #include <fcntl.h>
+#include <net/if.h>
 #include <netinet/in.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/epoll.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -93,6 +96,7 @@ stream_as_allowed(void)
 {
 	const int epoll = epoll_create1(EPOLL_CLOEXEC);
 	struct epoll_event event = { .events = EPOLLIN };
+	struct ifreq lo = { .ifr_ifindex = 1 };
 	int fd;
 
 	if (epoll < 0 || sandbox_worker_seccomp() < 0)
@@ -104,7 +108,10 @@ stream_as_allowed(void)
 	    epoll_wait(epoll, &event, 1, 0) < 0)
 		return 1;
 	(void)shutdown(fd, SHUT_RDWR);
-	return DONE;
+	/* An interface's name, and nothing else of ioctl(2). */
+	if (ioctl(fd, SIOCGIFNAME, &lo) < 0 || strcmp(lo.ifr_name, "lo") != 0)
+		return 2;
+	return ioctl(fd, SIOCGIFFLAGS, &lo) < 0 && errno == EACCES ? DONE : 3;
 }
 
 static int
