@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/inotify.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -183,50 +182,4 @@ cgroup_find(const char *path, struct cgroup_position *position, const char **why
 		*why = strerror(-rc);
 	position->level = depth + count_components(path);
 	return rc;
-}
-
-/* inotify has no call that takes a descriptor. */
-static int
-watch_fd(int inotify, int fd)
-{
-	char path[32];
-
-	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	return inotify_add_watch(inotify, path, IN_CREATE | IN_DELETE |
-	    IN_MOVED_FROM | IN_MOVED_TO | IN_ONLYDIR) < 0 ? -errno : 0;
-}
-
-int
-cgroup_watch(int inotify, const char *path)
-{
-	char *way = strdup(path);
-	char *end = way;
-	uint32_t depth = 0;
-	int root, fd, error = way == NULL ? -ENOMEM : 0;
-
-	root = open_root(&depth);
-	if (root < 0) {
-		free(way);
-		return -ENODEV;
-	}
-	fd = openat(root, ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	/* The root, then each directory but the last, which the others tell of. */
-	while (error == 0 && fd >= 0) {
-		error = watch_fd(inotify, fd);
-		close(fd);
-		fd = -1;
-		end = strchr(end, '/');
-		if (end == NULL)
-			break;
-		*end = '\0';
-		fd = openat(root, way, O_PATH | O_DIRECTORY | O_NOFOLLOW |
-		    O_CLOEXEC);
-		*end++ = '/';
-	}
-	if (fd >= 0)
-		close(fd);
-	close(root);
-	free(way);
-	/* One that has just gone is no error: its parent tells. */
-	return error == -ENOENT ? 0 : error;
 }

@@ -18,12 +18,4 @@ struct cgroup_position {
 int cgroup_find(const char *path, struct cgroup_position *position,
     const char **why) __attribute__((warn_unused_result));
 
-/*
- * Has the inotify(7) instance watch the directories that lead to path, as far as
- * they are there: it tells when a cgroup on the way comes or goes.  Watching
- * twice is no error.  0 or a negative errno.
- */
-int cgroup_watch(int inotify, const char *path)
-    __attribute__((warn_unused_result));
-
 #endif

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The files that the supervisor watches: sources, zones and the search list. */
-#include <errno.h>
-#include <string.h>
-
 #include "nfq/supervisor/parts.h"
 #include "policy/log.h"
 #include "policy/config/capture.h"
@@ -12,12 +9,9 @@
 static void
 add(struct watch *watch, const char *path, unsigned int what, bool beside)
 {
-	int error = watch_add(watch, path, what, beside);
-
-	/* A feed's directory may not be there yet; it is looked for again. */
-	if (error < 0 && error != -ENOENT)
-		log_warning("cannot watch %s: %s: run nfdns reload after a "
-		    "change", path, strerror(-error));
+	if (watch_add(watch, path, what, beside) < 0)
+		log_warning("cannot watch %s: out of memory: run nfdns reload "
+		    "after a change", path);
 }
 
 static void
@@ -54,12 +48,11 @@ struct watch *
 follow_open(const struct config *config, bool all)
 {
 	const struct mesh *mesh = &config->mesh;
-	struct watch *watch;
-	int error = watch_open(&watch);
+	struct watch *watch = watch_open();
 
-	if (error < 0) {
-		log_warning("cannot watch files: %s: run nfdns reload after a "
-		    "change", strerror(-error));
+	if (watch == NULL) {
+		log_warning("cannot watch files: out of memory: run nfdns "
+		    "reload after a change");
 		return NULL;
 	}
 	add(watch, CONFIG_PASSWD, WATCH_USERS, false);

@@ -338,7 +338,6 @@ start_ruleset(struct supervisor *s)
 	struct diag diag = DIAG_INIT;
 	int error;
 
-	supervisor_start_cgroups(s);
 	error = ruleset_build(&s->set, s->config, RULES_FULL, &diag);
 	if (error == -ENOMEM)
 		log_error("out of memory");
@@ -600,7 +599,6 @@ supervisor_stop(struct supervisor *s)
 	keep_image_stop(s);
 	watch_close(s->watch);
 	s->watch = NULL;
-	supervisor_stop_cgroups(s);
 	if (!s->hand_over)
 		stop_queueing(s);
 	worker_process_stop(&s->worker, SUPERVISOR_STOP_MS, s->hand_over);

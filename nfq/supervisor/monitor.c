@@ -335,8 +335,7 @@ monitor_tick(struct supervisor *s, monotime_t now)
 	monitor_metrics_tick(s, now);
 	monitor_watchdog_tick(&m->watchdog, m->tick_ms, m->canary.answered,
 	    now);
-	if (s->watch == NULL)
-		wish = monitor_resolv_conf(s);
+	supervisor_look_at_cgroups(s);
 	monitor_feeds_tick(s, (int64_t)(realtime_ns() / 1000000), now);
 	keep_image_tick(s, now);
 	wish = larger(wish, look_for_absent(s, now));

@@ -84,15 +84,6 @@ struct supervisor_zone {
 	int64_t wait_ms;
 };
 
-/* The bypassed cgroups, which come and go. */
-struct cgroups {
-	int inotify;			/* -1: no cgroups, or no inotify */
-	bool pending;			/* a look is due now or at "next" */
-	bool unfollowed;		/* some cannot be watched; logged */
-	bool failed;			/* the last look failed; logged */
-	monotime_t next;		/* no look before that */
-};
-
 /* The image that is kept for a start without sources: keep_image.c. */
 struct kept_image {
 	bool wanted;			/* the image in use is not kept yet */
@@ -143,7 +134,7 @@ struct supervisor {
 	struct clients clients;
 	struct monitor monitor;
 	struct watch *watch;		/* NULL: files cannot be watched */
-	struct cgroups cgroups;
+	bool cgroups_failed;		/* the last look; logged */
 	bool audit_problem;		/* audit_files_problem() has said so */
 	struct kept_image kept;
 	char table_error[STATUS_TEXT];	/* why not all tables and rules are in use,
@@ -355,19 +346,10 @@ void reload_tick(struct supervisor *s, monotime_t now);
 /* The daemon stops: refuses the running reload and starts no other. */
 void reload_cancel(struct supervisor *s);
 
-/* cgroups.c: bypassed cgroups that are removed and created again */
+/* cgroups.c */
 
-/* Call before the rules are made, so that no change is missed. */
-void supervisor_start_cgroups(struct supervisor *s);
-void supervisor_stop_cgroups(struct supervisor *s);
-/* For poll(2); -1 while a look is due anyway. */
-int supervisor_cgroups_fd(const struct supervisor *s);
-/* Call it if that descriptor is readable. */
-void supervisor_cgroups_changed(struct supervisor *s, monotime_t now);
-/* Installs the rules again if that is due and possible now. */
-void supervisor_cgroups_tick(struct supervisor *s, monotime_t now);
-/* Call it after a reload: cgroups may have changed since it began. */
-void supervisor_cgroups_reloaded(struct supervisor *s);
+/* Installs the rules again if a bypassed cgroup is another now.  Once a second. */
+void supervisor_look_at_cgroups(struct supervisor *s);
 
 /* pause.c */
 

@@ -182,8 +182,6 @@ finish(struct supervisor *s, const char *error)
 	status_reload_end(&s->status, error);
 	clients_reloaded(s, error == NULL);
 	discard(r);
-	if (r->wish != RELOAD_TABLES)
-		supervisor_cgroups_reloaded(s);
 	(void)notify("READY=1");
 	if (r->reopen)
 		supervisor_reopen_audit_files(s);

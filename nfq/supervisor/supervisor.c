@@ -118,6 +118,19 @@ replace_worker(struct supervisor *s)
 	take_step(s, worker_process_replace(&s->worker, monotime_now()));
 }
 
+/* Bits of watched files. */
+static void
+take_changes(struct supervisor *s, unsigned int changed)
+{
+	if ((changed & WATCH_RESOLV) != 0)
+		reload_begin(s, monitor_resolv_conf(s));
+	/* The same text, read again: users may have other numbers. */
+	if ((changed & WATCH_USERS) != 0)
+		reload_begin(s, RELOAD_MACHINE);
+	if ((changed & (WATCH_TABLES | WATCH_FEEDS)) != 0)
+		reload_begin(s, RELOAD_TABLES);
+}
+
 static void
 take_tick(struct supervisor *s)
 {
@@ -131,33 +144,14 @@ take_tick(struct supervisor *s)
 	reload_begin(s, monitor_tick(s, now));
 	zone_tick(s, now);
 	supervisor_tick_tls(s, now);
-	supervisor_cgroups_tick(s, now);
+	if (s->watch != NULL)
+		take_changes(s, watch_look(s->watch, now));
 	supervisor_pause_tick(s, now);
 	clients_tick(s, now);
 }
 
-/* Files that are watched have changed. */
-static void
-follow_ready(struct supervisor *s)
-{
-	unsigned int changed;
-
-	/* A reload in the same round may have closed it. */
-	if (s->watch == NULL)
-		return;
-	changed = watch_next(s->watch, monotime_now());
-
-	if ((changed & WATCH_RESOLV) != 0)
-		reload_begin(s, monitor_resolv_conf(s));
-	/* The same text, read again: users may have other numbers. */
-	if ((changed & WATCH_USERS) != 0)
-		reload_begin(s, RELOAD_MACHINE);
-	if ((changed & (WATCH_TABLES | WATCH_FEEDS)) != 0)
-		reload_begin(s, RELOAD_TABLES);
-}
-
 enum { WAIT_DEATH, WAIT_CONTROL, WAIT_SIGNALS, WAIT_TIMER, WAIT_COMPILER,
-	WAIT_CANARY, WAIT_DEVICES, WAIT_WATCH, WAIT_CGROUPS, WAIT_CLIENTS,
+	WAIT_CANARY, WAIT_DEVICES, WAIT_WATCH, WAIT_CLIENTS,
 	WAITS = WAIT_CLIENTS + CLIENTS_FDS };
 
 /* poll(2) ignores descriptors that are -1. */
@@ -176,7 +170,6 @@ loop_once(struct supervisor *s)
 	    [WAIT_DEVICES] = {.fd = s->routes != NULL ? routes_fd(s->routes)
 						      : -1},
 	    [WAIT_WATCH] = {.fd = s->watch != NULL ? watch_fd(s->watch) : -1},
-	    [WAIT_CGROUPS] = {.fd = supervisor_cgroups_fd(s)},
 	};
 
 	for (int i = 0; i < WAIT_CLIENTS; i++)
@@ -198,9 +191,7 @@ loop_once(struct supervisor *s)
 	if (wait[WAIT_COMPILER].revents != 0)
 		reload_compiler_ready(s, monotime_now());
 	if (wait[WAIT_WATCH].revents != 0)
-		follow_ready(s);
-	if (wait[WAIT_CGROUPS].revents != 0)
-		supervisor_cgroups_changed(s, monotime_now());
+		take_changes(s, watch_feeds(s->watch));
 	reload_begin(s, clients_step(s, wait + WAIT_CLIENTS, monotime_now()));
 	if (wait[WAIT_TIMER].revents != 0)
 		take_tick(s);
@@ -227,7 +218,6 @@ supervisor_run(struct config *config)
 		s->listeners[i] = -1;
 	s->reload.generation = (struct generation_files)GENERATION_FILES_INIT;
 	s->monitor.canary.canary.fd = -1;
-	s->cgroups.inotify = -1;
 	s->tls.program = -1;
 	clients_init(&s->clients);
 	s->exit_code = supervisor_start(s);

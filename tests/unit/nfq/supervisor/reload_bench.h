@@ -38,7 +38,6 @@ static struct {
 	int error;
 	unsigned int installed;
 	const struct ruleset *last;
-	unsigned int cgroups;
 	unsigned int replaced;		/* the worker, by another one, */
 	int no_worker;			/* which does not start, at the first try */
 } kernel;
@@ -81,13 +80,6 @@ supervisor_replace_worker(struct supervisor *of, const struct config *before,
 		return 0;
 	diag_add(diag, DIAG_ERROR, NULL, 0, "no worker starts");
 	return kernel.no_worker;
-}
-
-void
-supervisor_cgroups_reloaded(struct supervisor *of)
-{
-	CHECK(of == &s);
-	kernel.cgroups++;
 }
 
 static inline monotime_t

@@ -139,6 +139,12 @@ supervisor_retry_listeners(struct supervisor *of)
 }
 
 void
+supervisor_look_at_cgroups(struct supervisor *of)
+{
+	CHECK(of == &s);
+}
+
+void
 supervisor_watch_routes(struct supervisor *of)
 {
 	CHECK(of == &s);
@@ -449,17 +455,17 @@ TEST(another_search_list_wants_a_reload)
 	config.mesh.search[0] = resolv_conf.search[0];
 	config.mesh.search_count = 1;
 	monitor_start(&s, at(0));
-	CHECK(tick(0, 5000) == 0);
+	CHECK(monitor_resolv_conf(&s) == RELOAD_NOTHING);
 	set_search(&resolv_conf, "b.example");
 	resolv_error = -ENOENT;			/* being replaced */
-	CHECK(tick(5000, 6000) == 0);
+	CHECK(monitor_resolv_conf(&s) == RELOAD_NOTHING);
 	resolv_error = 0;
-	CHECK(tick(6000, 7000) == 1);
+	CHECK(monitor_resolv_conf(&s) == RELOAD_MACHINE);
 	/* The reload takes it; if that fails, it is not tried again. */
-	CHECK(tick(7000, 9000) == 0);
+	CHECK(monitor_resolv_conf(&s) == RELOAD_NOTHING);
 	config.mesh.search[0] = resolv_conf.search[0];
 	resolv_conf.search_count = 0;
-	CHECK(tick(9000, 12000) == 1);
+	CHECK(monitor_resolv_conf(&s) == RELOAD_MACHINE);
 }
 
 TEST(a_search_list_of_the_config_stays)
@@ -468,7 +474,7 @@ TEST(a_search_list_of_the_config_stays)
 	CHECK(name_from_text(&config.mesh.search[0], "own.example", 11) == 0);
 	config.mesh.search_count = 1;
 	set_search(&resolv_conf, "a.example");
-	CHECK(tick(0, 5000) == 0);
+	CHECK(monitor_resolv_conf(&s) == RELOAD_NOTHING);
 }
 
 /* Forwarding may ask the nameservers of resolv.conf. */
@@ -479,27 +485,15 @@ TEST(other_nameservers_want_a_reload_where_they_are_used)
 	resolv_conf.servers[0].family = AF_INET;
 	monitor_start(&s, at(0));
 	resolv_conf.servers[0].address[3] = 1;
-	CHECK(tick(0, 5000) == 0);
+	CHECK(monitor_resolv_conf(&s) == RELOAD_NOTHING);
 	config.machine_upstreams = true;
-	CHECK(tick(5000, 9000) == 0);
+	CHECK(monitor_resolv_conf(&s) == RELOAD_NOTHING);
 	resolv_conf.servers[0].address[3] = 2;
-	CHECK(tick(9000, 12000) == 1);
-	resolv_conf.servers[0].address[15] = 1;	/* not of IPv4 */
-	CHECK(tick(12000, 15000) == 0);
-	resolv_conf.server_count = 2;
-	CHECK(tick(15000, 18000) == 1);
-}
-
-/* inotify(7) tells, and costs no tick. */
-TEST(a_followed_file_is_not_read_at_ticks)
-{
-	begin();
-	s.watch = (struct watch *)&world;	/* not looked into */
-	set_search(&resolv_conf, "a.example");
-	(void)tick(0, 5000);
-	CHECK(s.monitor.resolv_conf.search_count == 0);
 	CHECK(monitor_resolv_conf(&s) == RELOAD_MACHINE);
-	CHECK(s.monitor.resolv_conf.search_count == 1);
+	resolv_conf.servers[0].address[15] = 1;	/* not of IPv4 */
+	CHECK(monitor_resolv_conf(&s) == RELOAD_NOTHING);
+	resolv_conf.server_count = 2;
+	CHECK(monitor_resolv_conf(&s) == RELOAD_MACHINE);
 }
 
 TEST(counters_are_the_kernels)
