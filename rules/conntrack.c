@@ -3,6 +3,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <ifaddrs.h>
 #include <linux/netfilter/nf_conntrack_common.h>
 #include <linux/netfilter/nfnetlink.h>
 #include <linux/netfilter/nfnetlink_conntrack.h>
@@ -16,12 +17,10 @@
 #include <libmnl/libmnl.h>
 
 #include "resolver/dns/message.h"
-#include "rules/netlink/route_message.h"
 
 #define RECEIVE_SIZE	32768
 #define ORDERS_SIZE	65536	/* deletions of what one receive brings */
 #define ORDER_MAX	512	/* one deletion at most */
-#define MAX_ADDRESSES	4096	/* of this machine */
 #define MAX_WAITING	4096	/* entries that are remembered */
 
 /*
@@ -39,8 +38,7 @@ struct conntrack {
 	enum conntrack_side side;
 	uint16_t zone;
 	bool again;			/* only what is in "waited" */
-	struct route_address addresses[MAX_ADDRESSES];
-	size_t address_count;
+	struct ifaddrs *addresses;	/* of this machine */
 	uint32_t waited[MAX_WAITING];	/* identifiers of entries */
 	size_t waited_count;
 	size_t deleted, waiting;
@@ -109,6 +107,7 @@ conntrack_close(struct conntrack *c)
 	end_list(c);
 	if (c->orders != NULL)
 		(void)mnl_socket_close(c->orders);
+	freeifaddrs(c->addresses);
 	free(c->buffer);
 	free(c->order);
 	free(c);
@@ -171,18 +170,12 @@ ask_list(struct conntrack *c)
 static int
 begin(struct conntrack *c)
 {
-	struct route_socket s;
-	int error = route_socket_open(&s);
-
 	c->deleted = c->waiting = 0;
-	if (error == 0) {
-		error = route_addresses_list(&s, c->addresses, MAX_ADDRESSES,
-		    &c->address_count);
-		route_socket_close(&s);
-	}
-	if (c->address_count > MAX_ADDRESSES)
-		c->address_count = MAX_ADDRESSES;
-	return error == 0 ? ask_list(c) : error;
+	freeifaddrs(c->addresses);
+	c->addresses = NULL;
+	if (getifaddrs(&c->addresses) < 0)
+		return -errno;
+	return ask_list(c);
 }
 
 int
@@ -302,10 +295,17 @@ is_local(const struct conntrack *c, const struct nlattr *source)
 		return false;
 	if (length == 4 && octets[0] == 127)
 		return true;
-	for (size_t i = 0; i < c->address_count; i++)
-		if (c->addresses[i].family == family &&
-		    memcmp(c->addresses[i].octets, octets, length) == 0)
+	for (const struct ifaddrs *one = c->addresses; one != NULL;
+	    one = one->ifa_next) {
+		const void *own = one->ifa_addr;
+
+		if (own == NULL || one->ifa_addr->sa_family != family)
+			continue;
+		if (memcmp(length == 4 ? (const void *)&((const struct
+		    sockaddr_in *)own)->sin_addr : &((const struct
+		    sockaddr_in6 *)own)->sin6_addr, octets, length) == 0)
 			return true;
+	}
 	return false;
 }
 

@@ -3,9 +3,12 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <ifaddrs.h>
 #include <linux/filter.h>
 #include <linux/rtnetlink.h>
+#include <net/if.h>
 #include <netinet/in.h>
+#include <netpacket/packet.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,12 +54,20 @@ family_text(int family)
  * lo has no ::1.  /proc/sys, which says so too, may be hidden from a service.
  */
 static bool
-has_family(struct route_socket *s, int family)
+has_family(int family)
 {
-	bool has;
+	struct ifaddrs *all = NULL;
+	bool has = family == AF_INET;
 
-	return family == AF_INET ||
-	    (route_has_loopback6(s, &has) == 0 && has);
+	if (has || getifaddrs(&all) < 0)
+		return has;
+	for (const struct ifaddrs *one = all; one != NULL; one = one->ifa_next)
+		has |= one->ifa_addr != NULL &&
+		    one->ifa_addr->sa_family == AF_INET6 &&
+		    IN6_IS_ADDR_LOOPBACK(&((const struct sockaddr_in6 *)
+		    (const void *)one->ifa_addr)->sin6_addr);
+	freeifaddrs(all);
+	return has;
 }
 
 static struct route_rule
@@ -101,27 +112,36 @@ warn_priority(const struct route_rule *rule, struct diag *diag)
 	    family_text(rule->family), rule->priority);
 }
 
-/* Takes out rules and routes that are ours, wherever they are. */
+/* Takes out what is ours, wherever it is; what others have, diag is told, if any. */
 static int
-clean(struct routes *r, int family, struct diag *diag)
+sweep(struct route_socket *s, int family, uint32_t priority, struct diag *diag)
 {
 	struct route_rule *rules = calloc(MAX_RULES, sizeof(*rules));
 	bool foreign;
 	size_t count = 0;
-	int error = rules == NULL ? -ENOMEM : route_rules_list(&r->socket,
-	    family, rules, MAX_RULES, &count);
+	int error = rules == NULL ? -ENOMEM : route_rules_list(s, family, rules,
+	    MAX_RULES, &count);
 
 	for (size_t i = 0; i < count && i < MAX_RULES && error == 0; i++) {
 		if (rules[i].protocol == ROUTES_PROTOCOL) {
-			error = empty_table(&r->socket, family, rules[i].table,
+			error = empty_table(s, family, rules[i].table,
 			    &foreign);
 			if (error == 0)
-				error = settled(route_rule_change(&r->socket,
-				    false, &rules[i]));
-		} else if (rules[i].priority == r->rule.priority)
+				error = settled(route_rule_change(s, false,
+				    &rules[i]));
+		} else if (diag != NULL && rules[i].priority == priority)
 			warn_priority(&rules[i], diag);
 	}
 	free(rules);
+	return error;
+}
+
+static int
+clean(struct routes *r, int family, struct diag *diag)
+{
+	bool foreign = false;
+	int error = sweep(&r->socket, family, r->rule.priority, diag);
+
 	if (error == 0)
 		error = empty_table(&r->socket, family, r->rule.table,
 		    &foreign);
@@ -157,15 +177,20 @@ add_route(struct routes *r, int family, uint32_t device)
 static bool
 add_devices(struct routes *r, int family)
 {
-	uint32_t *devices = calloc(MAX_ENTRIES, sizeof(*devices));
+	struct ifaddrs *all = NULL;
 	bool missing = add_route(r, family, LOOPBACK) == 0;
-	size_t count = 0;
 
-	if (devices != NULL && route_devices_list(&r->socket, devices,
-	    MAX_ENTRIES, &count) == 0)
-		for (size_t i = 0; i < count && i < MAX_ENTRIES; i++)
-			(void)!add_route(r, family, devices[i]);
-	free(devices);
+	/* Each has an entry of its own, besides those of its addresses. */
+	if (getifaddrs(&all) < 0)
+		return missing;
+	for (const struct ifaddrs *one = all; one != NULL; one = one->ifa_next)
+		if (one->ifa_addr != NULL &&
+		    one->ifa_addr->sa_family == AF_PACKET &&
+		    (one->ifa_flags & IFF_UP) != 0)
+			(void)!add_route(r, family, (uint32_t)
+			    ((const struct sockaddr_ll *)(const void *)
+			    one->ifa_addr)->sll_ifindex);
+	freeifaddrs(all);
 	return missing;
 }
 
@@ -174,7 +199,7 @@ install(struct routes *r, size_t which, struct diag *diag)
 {
 	int family = families[which], error;
 
-	if (!has_family(&r->socket, family))
+	if (!has_family(family))
 		return 0;
 	error = clean(r, family, diag);
 	if (error != 0)
@@ -321,7 +346,7 @@ routes_remove(struct routes *r)
 	if (r == NULL)
 		return;
 	for (size_t i = 0; i < FAMILIES && r->socket.socket != NULL; i++) {
-		if (!has_family(&r->socket, families[i]))
+		if (!has_family(families[i]))
 			continue;
 		r->rule.family = families[i];
 		if (r->installed[i])
@@ -330,27 +355,6 @@ routes_remove(struct routes *r)
 		    &foreign);
 	}
 	routes_leave(r);
-}
-
-static int
-clean_family(struct route_socket *s, int family)
-{
-	struct route_rule *rules = calloc(MAX_RULES, sizeof(*rules));
-	size_t count = 0;
-	int error = rules == NULL ? -ENOMEM : route_rules_list(s, family, rules,
-	    MAX_RULES, &count);
-
-	for (size_t i = 0; i < count && i < MAX_RULES && error == 0; i++) {
-		bool foreign;
-
-		if (rules[i].protocol != ROUTES_PROTOCOL)
-			continue;
-		error = empty_table(s, family, rules[i].table, &foreign);
-		if (error == 0)
-			error = settled(route_rule_change(s, false, &rules[i]));
-	}
-	free(rules);
-	return error;
 }
 
 int
@@ -362,107 +366,8 @@ routes_clean(void)
 	if (error != 0)
 		return error;
 	for (size_t i = 0; i < FAMILIES && error == 0; i++)
-		if (has_family(&s, families[i]))
-			error = clean_family(&s, families[i]);
+		if (has_family(families[i]))
+			error = sweep(&s, families[i], 0, NULL);
 	route_socket_close(&s);
 	return error;
-}
-
-static bool
-is_wanted_rule(const struct route_rule *there, const struct route_rule *wanted)
-{
-	return there->protocol == ROUTES_PROTOCOL && there->plain &&
-	    there->table == wanted->table && there->mark == wanted->mark &&
-	    there->mask == wanted->mask && there->priority == wanted->priority;
-}
-
-static int
-verify_rule(struct route_socket *s, int family, const struct route_rule *wanted,
-    enum rules_state *state, struct diag *diag)
-{
-	struct route_rule *rules = calloc(MAX_RULES, sizeof(*rules));
-	size_t count = 0;
-	bool found = false, extra = false;
-	int error = rules == NULL ? -ENOMEM : route_rules_list(s, family, rules,
-	    MAX_RULES, &count);
-
-	for (size_t i = 0; i < count && i < MAX_RULES; i++) {
-		if (is_wanted_rule(&rules[i], wanted))
-			found = true;
-		else if (rules[i].protocol == ROUTES_PROTOCOL) {
-			diag_add(diag, DIAG_ERROR, NULL, 0, "%s routing rule "
-			    "%u of nfdnsd is not wanted", family_text(family),
-			    rules[i].priority);
-			extra = true;
-		}
-	}
-	free(rules);
-	if (error == 0 && !extra && !found) {
-		diag_add(diag, DIAG_ERROR, NULL, 0, "%s routing rule %u is "
-		    "missing: fwmark 0x%x/0x%x lookup %u", family_text(family),
-		    wanted->priority, wanted->mark, wanted->mask,
-		    wanted->table);
-	}
-	if (error == 0 && (extra || !found))
-		*state = RULES_DIFFER;
-	return error;
-}
-
-static int
-verify_table(struct route_socket *s, int family,
-    const struct route_rule *wanted, enum rules_state *state, struct diag *diag)
-{
-	struct route_entry *entries = calloc(MAX_ENTRIES, sizeof(*entries));
-	size_t count = 0;
-	bool found = false, foreign = false;
-	int error = entries == NULL ? -ENOMEM : route_entries_list(s, family,
-	    wanted->table, entries, MAX_ENTRIES, &count);
-
-	for (size_t i = 0; error == 0 && !foreign && i < count &&
-	    i < MAX_ENTRIES; i++) {
-		if (entries[i].protocol != ROUTES_PROTOCOL ||
-		    !entries[i].local_default) {
-			diag_add(diag, DIAG_ERROR, NULL, 0, "%s routing table "
-			    "%u has a route that is not ours",
-			    family_text(family), wanted->table);
-			foreign = true;
-		} else if (entries[i].device == LOOPBACK)
-			found = true;
-	}
-	free(entries);
-	if (error == 0 && !foreign && !found) {
-		diag_add(diag, DIAG_ERROR, NULL, 0, "%s routing table %u: "
-		    "route is missing: local default dev lo",
-		    family_text(family), wanted->table);
-	}
-	if (error == 0 && (foreign || !found))
-		*state = RULES_DIFFER;
-	return error;
-}
-
-int
-routes_verify(const struct config *config, enum rules_state *state,
-    struct diag *diag)
-{
-	const struct route_rule wanted = wanted_rule(config);
-	struct route_socket s;
-	int outcome = route_socket_open(&s);
-
-	*state = RULES_EQUAL;
-	if (outcome != 0)
-		return outcome;
-	for (size_t i = 0; i < FAMILIES; i++) {
-		int error = 0;
-
-		if (has_family(&s, families[i]))
-			error = verify_rule(&s, families[i], &wanted, state,
-			    diag);
-		if (error == 0 && has_family(&s, families[i]))
-			error = verify_table(&s, families[i], &wanted, state,
-			    diag);
-		if (error != 0)
-			outcome = error;
-	}
-	route_socket_close(&s);
-	return outcome;
 }

@@ -61,12 +61,4 @@ void routes_leave(struct routes *routes);
 /* Removes what a killed daemon left.  0 or a negative errno. */
 int routes_clean(void);
 
-/*
- * Compares the kernel with what config wants.  Returns 0 and *state, RULES_EQUAL
- * or RULES_DIFFER, with an error in diag for every difference; or a negative
- * errno.
- */
-int routes_verify(const struct config *config, enum rules_state *state,
-    struct diag *diag) __attribute__((warn_unused_result));
-
 #endif

@@ -334,26 +334,13 @@ give_page(const struct supervisor *s, struct client *c)
 	}
 }
 
-/* 0 or a negative errno: whether the kernel has what was installed. */
-static int
-verify(struct supervisor *s, enum rules_state *state, struct diag *differences)
-{
-	enum rules_state routes = RULES_EQUAL;
-	int error = rules_kernel_verify(s->kernel, state, differences);
-
-	if (error == 0 && s->config->capture.tcp && *state != RULES_ABSENT)
-		error = routes_verify(s->config, &routes, differences);
-	if (routes != RULES_EQUAL)
-		*state = routes;
-	return error;
-}
-
 static void
 verify_rules(struct supervisor *s, struct client *c)
 {
 	struct diag differences = DIAG_INIT;
 	enum rules_state state;
-	const int error = verify(s, &state, &differences);
+	const int error = rules_kernel_verify(s->kernel, &state,
+	    &differences);
 	struct telling t;
 
 	if (error < 0)

@@ -4,8 +4,6 @@
 #include <errno.h>
 #include <linux/fib_rules.h>
 #include <linux/rtnetlink.h>
-#include <net/if.h>
-#include <netinet/in.h>
 #include <string.h>
 #include <sys/socket.h>
 
@@ -171,12 +169,6 @@ take_rule_attribute(const struct nlattr *attribute, void *data)
 		if (mnl_attr_validate(attribute, MNL_TYPE_U8) == 0)
 			rule->protocol = mnl_attr_get_u8(attribute);
 		break;
-	case FRA_SRC:
-	case FRA_DST:
-	case FRA_IIFNAME:
-	case FRA_OIFNAME:
-		rule->plain = false;
-		break;
 	default:
 		break;
 	}
@@ -188,7 +180,7 @@ take_rule(const struct nlmsghdr *message, void *data)
 {
 	struct list *list = data;
 	const struct fib_rule_hdr *header = mnl_nlmsg_get_payload(message);
-	struct route_rule rule = { .plain = true };
+	struct route_rule rule = { .family = 0 };
 
 	if (message->nlmsg_type != RTM_NEWRULE ||
 	    mnl_nlmsg_get_payload_len(message) < sizeof(*header))
@@ -197,9 +189,6 @@ take_rule(const struct nlmsghdr *message, void *data)
 	rule.table = header->table;
 	(void)mnl_attr_parse(message, sizeof(*header), take_rule_attribute,
 	    &rule);
-	if (header->action != FR_ACT_TO_TBL ||
-	    (header->flags & FIB_RULE_INVERT) != 0)
-		rule.plain = false;
 	if (list->count < list->room)
 		((struct route_rule *)list->items)[list->count] = rule;
 	list->count++;
@@ -256,8 +245,6 @@ take_entry(const struct nlmsghdr *message, void *data)
 	entry.family = header->rtm_family;
 	entry.table = header->rtm_table;
 	entry.protocol = header->rtm_protocol;
-	entry.local_default = header->rtm_type == RTN_LOCAL &&
-	    header->rtm_dst_len == 0;
 	(void)mnl_attr_parse(message, sizeof(*header), take_entry_attribute,
 	    &entry);
 	/* A kernel before 4.20 does not look at the table we asked for. */
@@ -284,136 +271,6 @@ route_entries_list(struct route_socket *s, int family, uint32_t table,
 	header->rtm_family = (uint8_t)family;
 	mnl_attr_put_u32(message, RTA_TABLE, table);
 	error = nothing_there(talk(s, message, take_entry, &list));
-	*count = list.count;
-	return error;
-}
-
-static int
-take_address_attribute(const struct nlattr *attribute, void *data)
-{
-	bool *has = data;
-
-	if (mnl_attr_get_type(attribute) == IFA_ADDRESS &&
-	    mnl_attr_get_payload_len(attribute) == sizeof(in6addr_loopback) &&
-	    memcmp(mnl_attr_get_payload(attribute), &in6addr_loopback,
-	    sizeof(in6addr_loopback)) == 0)
-		*has = true;
-	return MNL_CB_OK;
-}
-
-static int
-take_address(const struct nlmsghdr *message, void *data)
-{
-	const struct ifaddrmsg *header = mnl_nlmsg_get_payload(message);
-
-	/* Without IPv6 the kernel lists the addresses that it has. */
-	if (message->nlmsg_type == RTM_NEWADDR &&
-	    mnl_nlmsg_get_payload_len(message) >= sizeof(*header) &&
-	    header->ifa_family == AF_INET6)
-		(void)mnl_attr_parse(message, sizeof(*header),
-		    take_address_attribute, data);
-	return MNL_CB_OK;
-}
-
-int
-route_has_loopback6(struct route_socket *s, bool *has)
-{
-	_Alignas(struct nlmsghdr) char buffer[REQUEST_SIZE];
-	struct nlmsghdr *message = request(s, buffer, RTM_GETADDR, NLM_F_DUMP);
-	struct ifaddrmsg *header = mnl_nlmsg_put_extra_header(message,
-	    sizeof(*header));
-
-	*has = false;
-	header->ifa_family = AF_INET6;
-	return nothing_there(talk(s, message, take_address, has));
-}
-
-/* An address in the making: IFA_ADDRESS of a tunnel is the other end's. */
-struct own_address {
-	struct route_address address;
-	bool local;		/* it is IFA_LOCAL, which counts */
-};
-
-static int
-take_own_attribute(const struct nlattr *attribute, void *data)
-{
-	struct own_address *own = data;
-	const uint16_t length = mnl_attr_get_payload_len(attribute);
-	const uint16_t type = mnl_attr_get_type(attribute);
-
-	if (type != IFA_LOCAL && (type != IFA_ADDRESS || own->local))
-		return MNL_CB_OK;
-	if (length != (own->address.family == AF_INET ? 4 : 16))
-		return MNL_CB_OK;
-	own->local = type == IFA_LOCAL;
-	memcpy(own->address.octets, mnl_attr_get_payload(attribute), length);
-	return MNL_CB_OK;
-}
-
-static int
-take_own(const struct nlmsghdr *message, void *data)
-{
-	const struct ifaddrmsg *header = mnl_nlmsg_get_payload(message);
-	struct own_address own = { .local = false };
-	struct list *list = data;
-
-	if (message->nlmsg_type != RTM_NEWADDR ||
-	    mnl_nlmsg_get_payload_len(message) < sizeof(*header) ||
-	    (header->ifa_family != AF_INET && header->ifa_family != AF_INET6))
-		return MNL_CB_OK;
-	own.address.family = header->ifa_family;
-	(void)mnl_attr_parse(message, sizeof(*header), take_own_attribute,
-	    &own);
-	if (list->count < list->room)
-		((struct route_address *)list->items)[list->count] =
-		    own.address;
-	list->count++;
-	return MNL_CB_OK;
-}
-
-int
-route_addresses_list(struct route_socket *s, struct route_address *addresses,
-    size_t room, size_t *count)
-{
-	_Alignas(struct nlmsghdr) char buffer[REQUEST_SIZE];
-	struct nlmsghdr *message = request(s, buffer, RTM_GETADDR, NLM_F_DUMP);
-	struct list list = { .items = addresses, .room = room };
-	int error;
-
-	(void)mnl_nlmsg_put_extra_header(message, sizeof(struct ifaddrmsg));
-	error = talk(s, message, take_own, &list);
-	*count = list.count;
-	return error;
-}
-
-static int
-take_device(const struct nlmsghdr *message, void *data)
-{
-	struct list *list = data;
-	const struct ifinfomsg *header = mnl_nlmsg_get_payload(message);
-
-	if (message->nlmsg_type != RTM_NEWLINK ||
-	    mnl_nlmsg_get_payload_len(message) < sizeof(*header) ||
-	    (header->ifi_flags & IFF_UP) == 0)
-		return MNL_CB_OK;
-	if (list->count < list->room)
-		((uint32_t *)list->items)[list->count] =
-		    (uint32_t)header->ifi_index;
-	list->count++;
-	return MNL_CB_OK;
-}
-
-int
-route_devices_list(struct route_socket *s, uint32_t *devices, size_t room,
-    size_t *count)
-{
-	_Alignas(struct nlmsghdr) char buffer[REQUEST_SIZE];
-	struct nlmsghdr *message = request(s, buffer, RTM_GETLINK, NLM_F_DUMP);
-	struct list list = { .items = devices, .room = room };
-	int error;
-
-	(void)mnl_nlmsg_put_extra_header(message, sizeof(struct ifinfomsg));
-	error = talk(s, message, take_device, &list);
 	*count = list.count;
 	return error;
 }

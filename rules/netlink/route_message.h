@@ -26,7 +26,6 @@ struct route_rule {
 	uint32_t priority;
 	uint32_t mark, mask;
 	uint8_t protocol;
-	bool plain;		/* nothing else in it limits what it matches */
 };
 
 /* One route; of other programs' only table and protocol mean anything. */
@@ -35,7 +34,6 @@ struct route_entry {
 	uint32_t table;
 	uint32_t device;
 	uint8_t protocol;
-	bool local_default;	/* delivers every destination here */
 };
 
 /*
@@ -58,27 +56,5 @@ int route_rules_list(struct route_socket *socket, int family,
 int route_entries_list(struct route_socket *socket, int family,
     uint32_t table, struct route_entry *entries, size_t room, size_t *count)
     __attribute__((warn_unused_result));
-
-/*
- * Whether some device has ::1, which lo has unless IPv6 is switched off.
- * 0 or a negative errno.
- */
-int route_has_loopback6(struct route_socket *socket, bool *has)
-    __attribute__((warn_unused_result));
-
-/* An address of this machine, in network order; the first 4 octets for IPv4. */
-struct route_address {
-	int family;
-	uint8_t octets[16];
-};
-
-/* The addresses of all devices, both versions of IP; as the lists above. */
-int route_addresses_list(struct route_socket *socket,
-    struct route_address *addresses, size_t room, size_t *count)
-    __attribute__((warn_unused_result));
-
-/* The numbers of the devices that are up. */
-int route_devices_list(struct route_socket *socket, uint32_t *devices,
-    size_t room, size_t *count) __attribute__((warn_unused_result));
 
 #endif
