@@ -3,11 +3,15 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#define SEALS	(F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 
 void
 fds_attach(struct msghdr *message, union fds_ancillary *ancillary,
@@ -123,4 +127,34 @@ fds_copy(int to, int from)
 			return -EIO;
 	}
 	return 0;
+}
+
+int
+fds_seal(int fd)
+{
+	return fcntl(fd, F_ADD_SEALS, SEALS) < 0 ? -errno : 0;
+}
+
+bool
+fds_is_sealed(int fd)
+{
+	const int seals = fcntl(fd, F_GET_SEALS);
+
+	return seals >= 0 && (seals & SEALS) == SEALS;
+}
+
+int
+fds_sealed(const char *name, const void *octets, size_t length)
+{
+	const int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	struct iovec part = { (void *)(uintptr_t)octets, length };
+	int error = fd < 0 ? -errno : fds_write_all(fd, &part, 1);
+
+	if (error == 0)
+		error = fds_seal(fd);
+	if (error == 0)
+		return fd;
+	if (fd >= 0)
+		(void)close(fd);
+	return error;
 }

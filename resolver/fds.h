@@ -7,6 +7,7 @@
 #ifndef NFDNS_RESOLVER_FDS_H
 #define NFDNS_RESOLVER_FDS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/socket.h>
 #include <sys/types.h>
@@ -54,6 +55,18 @@ int fds_write_all(int fd, struct iovec *parts, size_t count)
  */
 int fds_read_all(int fd, void *octets, size_t size, size_t *length)
     __attribute__((warn_unused_result));
+
+/*
+ * A sealed memory file with these octets (memfd_create(2)): from then on no process
+ * can change it.  The caller's, or a negative errno.
+ */
+int fds_sealed(const char *name, const void *octets, size_t length)
+    __attribute__((warn_unused_result));
+
+/* Seals a memory file that may be.  0 or a negative errno. */
+int fds_seal(int fd) __attribute__((warn_unused_result));
+
+bool fds_is_sealed(int fd);
 
 /* Copies the whole of a regular file to where "to" stands.  0 or a negative errno. */
 int fds_copy(int to, int from) __attribute__((warn_unused_result));

@@ -12,6 +12,7 @@
 #include "nfq/cli/message.h"
 #include "nfq/process/exit_code.h"
 #include "resolver/clock.h"
+#include "resolver/fds.h"
 #include "resolver/text/number.h"
 #include "resolver/text/printable.h"
 
@@ -63,18 +64,10 @@ append(char **text, size_t *length, const char *octets, size_t count)
 static void
 take_fds(struct daemon_answer *a, struct msghdr *message)
 {
-	const struct cmsghdr *header = CMSG_FIRSTHDR(message);
 	int fds[REQUEST_FDS];
-	size_t size;
+	const size_t count = fds_take(message, fds, REQUEST_FDS);
 
-	if (header == NULL || header->cmsg_level != SOL_SOCKET ||
-	    header->cmsg_type != SCM_RIGHTS)
-		return;
-	size = header->cmsg_len - CMSG_LEN(0);
-	if (size > sizeof(fds))
-		size = sizeof(fds);
-	memcpy(fds, CMSG_DATA(header), size);
-	for (size_t i = 0; i < size / sizeof(int); i++) {
+	for (size_t i = 0; i < count && i < REQUEST_FDS; i++) {
 		if (a->fds[i] >= 0)
 			(void)close(a->fds[i]);
 		a->fds[i] = fds[i];
@@ -86,18 +79,14 @@ static int
 take_packet(struct daemon_answer *a, int fd, bool *taken)
 {
 	static char octets[REQUEST_PACKET + 1];
-	union {
-		struct cmsghdr header;
-		char octets[CMSG_SPACE(sizeof(int) * REQUEST_FDS)];
-	} control;
+	union fds_ancillary ancillary;
 	struct iovec part = { octets, REQUEST_PACKET };
-	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1,
-		.msg_control = control.octets,
-		.msg_controllen = sizeof(control.octets) };
-	const ssize_t n = recvmsg(fd, &message,
-	    MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
 	uint64_t code;
+	ssize_t n;
 
+	fds_expect(&message, &ancillary, REQUEST_FDS);
+	n = recvmsg(fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
 	if (n < 0)
 		return errno == EAGAIN || errno == EINTR ? 0 : -errno;
 	if (n == 0)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "nfq/handover/generation_files.h"
 
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <unistd.h>
+
+#include "resolver/fds.h"
 
 /*
  * The order of the descriptors in a CONTROL_GENERATION; behind them the cache, if
@@ -17,8 +17,6 @@ enum { IMAGE, SETTINGS, OTHERS };
 
 _Static_assert(OTHERS + 2 + AUDIT_MAX_FILES <= CONTROL_MAX_FDS,
     "a message has room for a whole generation");
-
-#define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL)
 
 void
 audit_files_close(struct audit_files *files)
@@ -44,19 +42,6 @@ generation_files_close(struct generation_files *g)
 	audit_files_close(&g->audit);
 }
 
-static int
-write_sinks(int memory, const struct audit_files *files)
-{
-	for (size_t i = 0; i < files->count; i++) {
-		const struct audit_sink *sink = &files->files[i].sink;
-		const ssize_t n = write(memory, sink, sizeof(*sink));
-
-		if (n != (ssize_t)sizeof(*sink))
-			return n < 0 ? -errno : -ENOSPC;
-	}
-	return fcntl(memory, F_ADD_SEALS, SEALS) < 0 ? -errno : 0;
-}
-
 /*
  * Puts the descriptor of the sinks, which the caller closes (fds[0], if there
  * are sinks), and those of the files from fds[0] on.  How many, or a negative
@@ -66,19 +51,18 @@ static int
 put_audit_files(struct control_message *message, int *fds,
     const struct audit_files *files)
 {
-	int error, count = 1;
+	struct audit_sink sinks[AUDIT_MAX_FILES];
+	int count = 1;
 
 	message->sinks = (uint32_t)files->count;
 	if (files->count == 0)
 		return 0;
-	fds[0] = memfd_create("nfdns-sinks", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	for (size_t i = 0; i < files->count; i++)
+		sinks[i] = files->files[i].sink;
+	fds[0] = fds_sealed("nfdns-sinks", sinks,
+	    files->count * sizeof(sinks[0]));
 	if (fds[0] < 0)
-		return -errno;
-	error = write_sinks(fds[0], files);
-	if (error < 0) {
-		(void)close(fds[0]);
-		return error;
-	}
+		return fds[0];
 	for (size_t i = 0; i < files->count; i++)
 		if (files->files[i].fd >= 0) {
 			message->opened |= 1U << i;
@@ -90,10 +74,9 @@ put_audit_files(struct control_message *message, int *fds,
 static bool
 read_sinks(struct audit_files *files, int memory)
 {
-	const int seals = fcntl(memory, F_GET_SEALS);
 	struct stat st;
 
-	if (seals < 0 || (seals & SEALS) != SEALS || fstat(memory, &st) < 0 ||
+	if (!fds_is_sealed(memory) || fstat(memory, &st) < 0 ||
 	    st.st_size != (off_t)(files->count * sizeof(struct audit_sink)) ||
 	    lseek(memory, 0, SEEK_SET) != 0)
 		return false;

@@ -35,6 +35,7 @@
 #include "policy/match/rules.h"
 #include "resolver/compile/compile.h"
 #include "resolver/compile/source_files.h"
+#include "resolver/fds.h"
 #include "resolver/image/builder.h"
 #include "resolver/image/mesh.h"
 #include "resolver/sources/include.h"
@@ -459,14 +460,6 @@ make_image(void)
 	return fd < 0 ? -errno : fd;
 }
 
-/* From here on no process can change the image, not even the compiler. */
-static int
-seal_image(int fd)
-{
-	return fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_SHRINK |
-	    F_SEAL_GROW | F_SEAL_SEAL) < 0 ? -errno : 0;
-}
-
 /* Ends the child first: nobody writes into the image from then on. */
 static void
 compiler_free(struct compiler *c)
@@ -797,7 +790,7 @@ compiler_image(struct compiler *c, struct diag *diag)
 		if (error == 0)
 			error = outcome_of(c, status, diag);
 	}
-	if (error == 0 && (error = seal_image(c->image)) < 0)
+	if (error == 0 && (error = fds_seal(c->image)) < 0)
 		diag_add(diag, DIAG_ERROR, NULL, 0,
 		    "cannot seal the table image: %s", strerror(-error));
 	if (error == 0) {
@@ -858,7 +851,7 @@ unloaded_image(const struct config *config)
 		return fd;
 	error = compile_unloaded(&config->mesh, NULL, fd);
 	if (error == 0)
-		error = seal_image(fd);
+		error = fds_seal(fd);
 	if (error < 0) {
 		(void)close(fd);
 		return error;

@@ -66,9 +66,8 @@ read_image(int file, const char **why)
 	    MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	int error = fd < 0 ? -errno : fds_copy(fd, file);
 
-	if (error == 0 && fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_SHRINK |
-	    F_SEAL_GROW | F_SEAL_SEAL) < 0)
-		error = -errno;
+	if (error == 0)
+		error = fds_seal(fd);
 	*why = error < 0 ? strerror(-error) : why_not_sound(fd);
 	if (*why == NULL)
 		return fd;

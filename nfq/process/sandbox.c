@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
+#include <linux/netlink.h>
+#include <net/if.h>
 #include <netinet/in.h>
 #include <seccomp.h>
 #include <stdbool.h>
@@ -16,6 +18,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <termios.h>
 #include <unistd.h>
 
 /* "nobody" on every Linux: the user that unmapped users are shown as. */
@@ -96,6 +99,62 @@ static const int calls_refused[] = {
 	SCMP_SYS(sysinfo),	/* qsort(3) up to glibc 2.36 */
 };
 
+/*
+ * A feed talks to the network by libraries (nghttp2, OpenSSL, c-ares), so the list is
+ * longer than those of our own code, and what is not on it fails.
+ */
+static const int calls_of_feed[] = {
+	/* memory, time */
+	SCMP_SYS(brk), SCMP_SYS(munmap), SCMP_SYS(mremap), SCMP_SYS(madvise),
+	SCMP_SYS(mlock), SCMP_SYS(mlock2), SCMP_SYS(munlock),
+	SCMP_SYS(futex), SCMP_SYS(sched_yield), SCMP_SYS(sched_getaffinity),
+	SCMP_SYS(sysinfo), SCMP_SYS(uname), SCMP_SYS(getrandom),
+	SCMP_SYS(membarrier), SCMP_SYS(set_robust_list), SCMP_SYS(rseq),
+	SCMP_SYS(clock_gettime), SCMP_SYS(clock_getres),
+	SCMP_SYS(clock_nanosleep), SCMP_SYS(gettimeofday), SCMP_SYS(nanosleep),
+	SCMP_SYS(time), SCMP_SYS(rt_sigreturn), SCMP_SYS(rt_sigprocmask),
+	SCMP_SYS(rt_sigaction), SCMP_SYS(sigaltstack),
+	SCMP_SYS(restart_syscall), SCMP_SYS(exit), SCMP_SYS(exit_group),
+	SCMP_SYS(getpid), SCMP_SYS(getppid), SCMP_SYS(gettid),
+	SCMP_SYS(getuid), SCMP_SYS(geteuid), SCMP_SYS(getgid),
+	SCMP_SYS(getegid),
+	/* files: certificates, tokens, and what is kept */
+	SCMP_SYS(open), SCMP_SYS(openat), SCMP_SYS(read), SCMP_SYS(readv),
+	SCMP_SYS(pread64), SCMP_SYS(write), SCMP_SYS(writev),
+	SCMP_SYS(pwrite64), SCMP_SYS(close), SCMP_SYS(lseek),
+	SCMP_SYS(stat), SCMP_SYS(lstat), SCMP_SYS(fstat), SCMP_SYS(newfstatat),
+	SCMP_SYS(statx), SCMP_SYS(access), SCMP_SYS(faccessat),
+	SCMP_SYS(faccessat2), SCMP_SYS(readlink), SCMP_SYS(readlinkat),
+	SCMP_SYS(getdents64), SCMP_SYS(fsync), SCMP_SYS(fdatasync),
+	SCMP_SYS(ftruncate), SCMP_SYS(fchmod), SCMP_SYS(rename),
+	SCMP_SYS(renameat), SCMP_SYS(renameat2), SCMP_SYS(unlink),
+	SCMP_SYS(unlinkat), SCMP_SYS(mkdir), SCMP_SYS(mkdirat),
+	SCMP_SYS(utimensat), SCMP_SYS(dup), SCMP_SYS(dup2), SCMP_SYS(dup3),
+	/* connections */
+	SCMP_SYS(connect), SCMP_SYS(bind), SCMP_SYS(getsockname),
+	SCMP_SYS(getpeername), SCMP_SYS(getsockopt), SCMP_SYS(setsockopt),
+	SCMP_SYS(sendto), SCMP_SYS(sendmsg), SCMP_SYS(sendmmsg),
+	SCMP_SYS(recvfrom), SCMP_SYS(recvmsg), SCMP_SYS(recvmmsg),
+	SCMP_SYS(shutdown), SCMP_SYS(socketpair), SCMP_SYS(pipe),
+	SCMP_SYS(pipe2), SCMP_SYS(eventfd2), SCMP_SYS(poll), SCMP_SYS(ppoll),
+	SCMP_SYS(select), SCMP_SYS(pselect6), SCMP_SYS(epoll_create1),
+	SCMP_SYS(epoll_ctl), SCMP_SYS(epoll_wait), SCMP_SYS(epoll_pwait),
+	SCMP_SYS(timerfd_create), SCMP_SYS(timerfd_settime),
+};
+
+/* What an attacker needs first ends the process. */
+static const int calls_deadly[] = {
+	SCMP_SYS(execve), SCMP_SYS(execveat), SCMP_SYS(ptrace),
+	SCMP_SYS(process_vm_readv), SCMP_SYS(process_vm_writev),
+	SCMP_SYS(kexec_load), SCMP_SYS(init_module), SCMP_SYS(bpf),
+	SCMP_SYS(userfaultfd), SCMP_SYS(io_uring_setup),
+};
+
+/* How many octets wait, not to wait, names of devices, whether it is a terminal. */
+static const unsigned int ioctls_of_feed[] = {
+	FIONREAD, FIONBIO, SIOCGIFNAME, SIOCGIFINDEX, TCGETS,
+};
+
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static int
@@ -137,12 +196,29 @@ add_fcntl(scmp_filter_ctx filter)
 	return error;
 }
 
-/* Signals to threads of this process: abort(3), pthread_kill(3). */
+/* Memory, files, and signals to its own threads: abort(3), pthread_kill(3). */
 static int
-add_signals(scmp_filter_ctx filter)
+add_common(scmp_filter_ctx filter)
 {
-	return seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 1,
+	int error = add_mappings(filter);
+
+	if (error == 0)
+		error = add_fcntl(filter);
+	return error < 0 ? error : seccomp_rule_add(filter, SCMP_ACT_ALLOW,
+	    SCMP_SYS(tgkill), 1,
 	    SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)getpid(), 0));
+}
+
+static int
+add_ip_sockets(scmp_filter_ctx filter)
+{
+	static const unsigned int families[] = { AF_INET, AF_INET6 };
+	int error = 0;
+
+	for (size_t i = 0; i < COUNT(families) && error == 0; i++)
+		error = seccomp_rule_add(filter, SCMP_ACT_ALLOW,
+		    SCMP_SYS(socket), 1, SCMP_A0(SCMP_CMP_EQ, families[i], 0));
+	return error;
 }
 
 /* Messages, but none that opens a connection: MSG_FASTOPEN of tcp(7). */
@@ -178,13 +254,11 @@ add_ioctl(scmp_filter_ctx filter, bool may)
 static int
 add_asking(scmp_filter_ctx filter)
 {
-	static const unsigned int families[] = { AF_INET, AF_INET6 };
 	int error = add_calls(filter, SCMP_ACT_ALLOW, calls_of_asking,
 	    COUNT(calls_of_asking));
 
-	for (size_t i = 0; i < COUNT(families) && error == 0; i++)
-		error = seccomp_rule_add(filter, SCMP_ACT_ALLOW,
-		    SCMP_SYS(socket), 1, SCMP_A0(SCMP_CMP_EQ, families[i], 0));
+	if (error == 0)
+		error = add_ip_sockets(filter);
 	return error < 0 ? error : seccomp_rule_add(filter, SCMP_ACT_ALLOW,
 	    SCMP_SYS(socketpair), 1,
 	    SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)AF_UNIX, 0));
@@ -194,7 +268,6 @@ add_asking(scmp_filter_ctx filter)
 enum {
 	MAY_SEND = 1,
 	MAY_ASK = 2,
-	MAY_SIGNAL = 4,			/* its own threads */
 };
 
 static int
@@ -206,8 +279,18 @@ add_abilities(scmp_filter_ctx filter, unsigned int may)
 		error = add_sending(filter);
 	if (error == 0 && (may & MAY_ASK) != 0)
 		error = add_asking(filter);
-	if (error == 0 && (may & MAY_SIGNAL) != 0)
-		error = add_signals(filter);
+	return error;
+}
+
+/* Unless there was an error before; frees the filter. */
+static int
+load(scmp_filter_ctx filter, int error)
+{
+	if (error == 0)
+		error = seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1);
+	if (error == 0)
+		error = seccomp_load(filter);
+	seccomp_release(filter);
 	return error;
 }
 
@@ -228,19 +311,12 @@ restrict_calls(const int *calls, size_t count, unsigned int may)
 		error = add_calls(filter, SCMP_ACT_ERRNO(EACCES), calls_refused,
 		    COUNT(calls_refused));
 	if (error == 0)
-		error = add_mappings(filter);
-	if (error == 0)
-		error = add_fcntl(filter);
+		error = add_common(filter);
 	if (error == 0)
 		error = add_ioctl(filter, (may & MAY_ASK) != 0);
 	if (error == 0)
 		error = add_abilities(filter, may);
-	if (error == 0)
-		error = seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1);
-	if (error == 0)
-		error = seccomp_load(filter);
-	seccomp_release(filter);
-	return error;
+	return load(filter, error);
 }
 
 /* Whether this thread has "keep" (-1: none) and no other capability. */
@@ -385,7 +461,7 @@ int
 sandbox_worker_seccomp(void)
 {
 	return restrict_calls(calls_of_worker, COUNT(calls_of_worker),
-	    MAY_SEND | MAY_SIGNAL | MAY_ASK);
+	    MAY_SEND | MAY_ASK);
 }
 
 /* If the worker's user is root, it is nobody. */
@@ -435,9 +511,8 @@ sandbox_reader(void)
 	    COUNT(calls_of_reader), 0);
 }
 
-/* For a program that never has any: refuses to go on with one. */
-static int
-start_without_privileges(void)
+int
+sandbox_feed_privileges(void)
 {
 	int error = limit(RLIMIT_CORE, 0, 0);
 
@@ -451,10 +526,41 @@ start_without_privileges(void)
 	return 0;
 }
 
-int
-sandbox_feed_privileges(void)
+static int
+add_arguments_of_feed(scmp_filter_ctx filter)
 {
-	return start_without_privileges();
+	int error = add_common(filter);
+
+	if (error == 0)
+		error = add_ip_sockets(filter);
+	/* This machine's addresses, and that they or its routes change. */
+	if (error == 0)
+		error = seccomp_rule_add(filter, SCMP_ACT_ALLOW,
+		    SCMP_SYS(socket), 2, SCMP_A0(SCMP_CMP_EQ, AF_NETLINK, 0),
+		    SCMP_A2(SCMP_CMP_EQ, NETLINK_ROUTE, 0));
+	for (size_t i = 0; i < COUNT(ioctls_of_feed) && error == 0; i++)
+		error = seccomp_rule_add(filter, SCMP_ACT_ALLOW,
+		    SCMP_SYS(ioctl), 1, SCMP_A1(SCMP_CMP_EQ,
+		    ioctls_of_feed[i], 0));
+	return error;
+}
+
+int
+sandbox_feed(void)
+{
+	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ERRNO(EPERM));
+	int error;
+
+	if (filter == NULL)
+		return -ENOMEM;
+	error = add_calls(filter, SCMP_ACT_ALLOW, calls_of_feed,
+	    COUNT(calls_of_feed));
+	if (error == 0)
+		error = add_calls(filter, SCMP_ACT_KILL_PROCESS, calls_deadly,
+		    COUNT(calls_deadly));
+	if (error == 0)
+		error = add_arguments_of_feed(filter);
+	return load(filter, error);
 }
 
 int

@@ -60,11 +60,11 @@ int sandbox_tls_privileges(uid_t uid, gid_t gid)
 int sandbox_tls_seccomp(void) __attribute__((warn_unused_result));
 
 /*
- * nfdns-feed.  The parent only gives up new privileges: its children would
- * inherit a filter.  A child may open files and IP connections, but execute
- * nothing.  Other calls fail with EPERM and do not end the process, because
- * libraries for TLS and names try many things.  0; -EPERM if the process is
- * root or has a capability, since it needs neither; or another negative errno.
+ * nfdns-feed.  First: no new privileges.  Then: it may open files and IP
+ * connections, but execute nothing.  Other calls fail with EPERM and do not end the
+ * process, because libraries for TLS and names try many things.  0; -EPERM if the
+ * process is root or has a capability, since it needs neither; or another negative
+ * errno.
  */
 int sandbox_feed_privileges(void) __attribute__((warn_unused_result));
 int sandbox_feed(void) __attribute__((warn_unused_result));

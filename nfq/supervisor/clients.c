@@ -15,6 +15,7 @@
 #include "nfq/supervisor/parts.h"
 #include "policy/config/newer.h"
 #include "policy/status/metrics.h"
+#include "resolver/fds.h"
 
 #define ACCEPTS		32	/* in a round; then others have their turn */
 
@@ -114,23 +115,12 @@ static int
 send_packet(const struct client *c, char kind, const char *octets,
     size_t length, const int *fds, size_t fd_count)
 {
-	union {
-		struct cmsghdr header;
-		char octets[CMSG_SPACE(sizeof(int) * REQUEST_FDS)];
-	} control = { .octets = { 0 } };
+	union fds_ancillary ancillary;
 	struct iovec parts[] = { { &kind, 1 },
 		{ (void *)(uintptr_t)octets, length } };
 	struct msghdr message = { .msg_iov = parts, .msg_iovlen = 2 };
 
-	if (fd_count > 0) {
-		message.msg_control = control.octets;
-		message.msg_controllen = CMSG_SPACE(sizeof(int) * fd_count);
-		control.header = (struct cmsghdr){
-			.cmsg_len = CMSG_LEN(sizeof(int) * fd_count),
-			.cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS };
-		memcpy(CMSG_DATA(&control.header), fds,
-		    sizeof(int) * fd_count);
-	}
+	fds_attach(&message, &ancillary, fds, fd_count);
 	return sendmsg(c->fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0 ? 0 :
 	    -errno;
 }

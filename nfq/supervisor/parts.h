@@ -93,17 +93,12 @@ struct kept_image {
 };
 
 /* nfdns-tls: tls.c. */
-#define TLS_LEAVERS	4
 struct supervisor_tls {
 	int program;			/* or a negative errno */
 	pid_t pid;			/* of the one that the worker has; 0: none */
 	ino_t authorities;		/* that it began with */
 	monotime_t started;
 	bool failed;			/* the last start; logged */
-	struct tls_leaver {
-		pid_t pid;		/* 0: none */
-		monotime_t since;
-	} leavers[TLS_LEAVERS];		/* not needed any more */
 };
 
 struct supervisor {
@@ -246,8 +241,8 @@ void supervisor_stop_tls(struct supervisor *s);
 void supervisor_give_tls(struct supervisor *s, monotime_t now);
 /* After a reload: another one, if the authorities have changed. */
 void supervisor_renew_tls(struct supervisor *s, monotime_t now);
-/* Reaps those that have ended.  Call it often. */
-void supervisor_tick_tls(struct supervisor *s, monotime_t now);
+/* Reaps it when it has ended.  Call it often. */
+void supervisor_tick_tls(struct supervisor *s);
 
 /* zone.c: no question is lost to old conntrack entries */
 

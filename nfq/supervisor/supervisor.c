@@ -143,7 +143,7 @@ take_tick(struct supervisor *s)
 	reload_tick(s, now);
 	reload_begin(s, monitor_tick(s, now));
 	zone_tick(s, now);
-	supervisor_tick_tls(s, now);
+	supervisor_tick_tls(s);
 	if (s->watch != NULL)
 		take_changes(s, watch_look(s->watch, now));
 	supervisor_pause_tick(s, now);

@@ -21,9 +21,9 @@
 #include "nfq/tls/start.h"
 #include "policy/config/ca_file.h"
 #include "policy/log.h"
+#include "resolver/fds.h"
 
 #define START_MS	500	/* between two starts, at least */
-#define LEAVE_MS	5000	/* for one that is not needed any more */
 
 static bool
 has_content(int fd, const char *octets, size_t length)
@@ -40,26 +40,6 @@ has_content(int fd, const char *octets, size_t length)
 	same = memcmp(is, octets, length) == 0;
 	(void)munmap(is, length);
 	return same;
-}
-
-/* A sealed memory file with these octets, or a negative errno. */
-static int
-memory_file(const char *octets, size_t length)
-{
-	const int fd = memfd_create("nfdns-authorities", MFD_CLOEXEC |
-	    MFD_ALLOW_SEALING);
-	ssize_t n;
-	int error;
-
-	if (fd < 0)
-		return -errno;
-	n = write(fd, octets, length);
-	if (n == (ssize_t)length && fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE |
-	    F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0)
-		return fd;
-	error = n >= 0 && n != (ssize_t)length ? -ENOSPC : -errno;
-	(void)close(fd);
-	return error;
 }
 
 /*
@@ -94,7 +74,7 @@ supervisor_open_authorities(const struct config *config,
 	else if (has_content(s->generation.authorities, octets, length))
 		fd = fcntl(s->generation.authorities, F_DUPFD_CLOEXEC, 0);
 	else
-		fd = memory_file(octets, length);
+		fd = fds_sealed("nfdns-authorities", octets, length);
 	free(octets);
 	generation->authorities = fd < 0 ? -1 : fd;
 	return fd < -1 ? fd : 0;
@@ -108,25 +88,16 @@ inode_of(int fd)
 	return fd >= 0 && fstat(fd, &st) == 0 ? st.st_ino : 0;
 }
 
-/* Those that were not ended by their worker are killed, the oldest at once. */
+/* Its questions are asked again. */
 static void
-dismiss(struct supervisor_tls *tls, monotime_t now)
+dismiss(struct supervisor_tls *tls)
 {
-	struct tls_leaver *place = NULL;
+	int status;
 
 	if (tls->pid <= 0)
 		return;
-	for (size_t i = 0; i < TLS_LEAVERS; i++)
-		if (tls->leavers[i].pid <= 0)
-			place = &tls->leavers[i];
-	if (place == NULL) {
-		int status;
-
-		place = &tls->leavers[0];
-		(void)kill(place->pid, SIGKILL);
-		(void)child_reap(place->pid, &status);
-	}
-	*place = (struct tls_leaver){ tls->pid, now };
+	(void)kill(tls->pid, SIGKILL);
+	(void)child_reap(tls->pid, &status);
 	tls->pid = 0;
 }
 
@@ -167,7 +138,7 @@ supervisor_give_tls(struct supervisor *s, monotime_t now)
 	if (s->generation.authorities < 0 || (monotime_is_set(tls->started) &&
 	    monotime_ms_since(now, tls->started) < START_MS))
 		return;			/* the worker asks again */
-	dismiss(tls, now);
+	dismiss(tls);
 	tls->started = now;
 	channel = start(s);
 	if (channel < 0) {
@@ -194,33 +165,20 @@ supervisor_renew_tls(struct supervisor *s, monotime_t now)
 	supervisor_give_tls(s, now);
 }
 
-/* Whether it has ended; then *pid is 0. */
-static bool
-reap(pid_t *pid, int *status)
-{
-	if (*pid <= 0 || waitpid(*pid, status, WNOHANG) != *pid)
-		return false;
-	*pid = 0;
-	return true;
-}
-
 void
-supervisor_tick_tls(struct supervisor *s, monotime_t now)
+supervisor_tick_tls(struct supervisor *s)
 {
+	struct supervisor_tls *tls = &s->tls;
 	char text[CHILD_TEXT];
 	int status = 0;
 
+	if (tls->pid <= 0 || waitpid(tls->pid, &status, WNOHANG) != tls->pid)
+		return;
+	tls->pid = 0;
 	/* At the end of its worker it exits with 0. */
-	if (reap(&s->tls.pid, &status) && status != 0)
+	if (status != 0)
 		log_error("nfdns-tls ended with %s: its questions are asked "
 		    "again", child_end_text(status, text));
-	for (size_t i = 0; i < TLS_LEAVERS; i++) {
-		struct tls_leaver *leaver = &s->tls.leavers[i];
-
-		if (!reap(&leaver->pid, &status) && leaver->pid > 0 &&
-		    monotime_ms_since(now, leaver->since) > LEAVE_MS)
-			(void)kill(leaver->pid, SIGKILL);
-	}
 }
 
 void
@@ -232,16 +190,7 @@ supervisor_start_tls(struct supervisor *s)
 void
 supervisor_stop_tls(struct supervisor *s)
 {
-	int status;
-
-	dismiss(&s->tls, MONOTIME_NEVER);
-	for (size_t i = 0; i < TLS_LEAVERS; i++) {
-		if (s->tls.leavers[i].pid <= 0)
-			continue;
-		(void)kill(s->tls.leavers[i].pid, SIGKILL);
-		(void)child_reap(s->tls.leavers[i].pid, &status);
-		s->tls.leavers[i].pid = 0;
-	}
+	dismiss(&s->tls);
 	if (s->tls.program >= 0)
 		(void)close(s->tls.program);
 	s->tls.program = -1;

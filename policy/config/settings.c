@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "policy/config/settings.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "policy/log.h"
+#include "resolver/fds.h"
 
-#define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE)
 
 /* One setting and the option it comes from, whose row has its range. */
 static const struct row {
@@ -66,30 +63,16 @@ settings_of(struct settings *settings, const struct config *config)
 int
 settings_write(const struct settings *settings)
 {
-	int fd = memfd_create("nfdns-settings", MFD_CLOEXEC |
-	    MFD_ALLOW_SEALING);
-	ssize_t n;
-	int error;
-
-	if (fd < 0)
-		return -errno;
-	n = write(fd, settings, sizeof(*settings));
-	if (n == (ssize_t)sizeof(*settings) &&
-	    fcntl(fd, F_ADD_SEALS, SEALS | F_SEAL_SEAL) == 0)
-		return fd;
-	error = n >= 0 && n != (ssize_t)sizeof(*settings) ? -ENOSPC : -errno;
-	(void)close(fd);
-	return error;
+	return fds_sealed("nfdns-settings", settings, sizeof(*settings));
 }
 
 /* Nobody can change the file any more, and it has the right size. */
 static const char *
 check_file(int fd)
 {
-	int seals = fcntl(fd, F_GET_SEALS);
 	struct stat st;
 
-	if (seals < 0 || (seals & SEALS) != SEALS)
+	if (!fds_is_sealed(fd))
 		return "the settings are not sealed";
 	if (fstat(fd, &st) < 0 || st.st_size != (off_t)sizeof(struct settings))
 		return "the settings have another size";

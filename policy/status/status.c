@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "resolver/fds.h"
 
 #define LAYOUT (((uint32_t)sizeof(struct status_worker) << 16 | \
 	(uint32_t)REASONS << 8 | (uint32_t)VERDICTS) ^ \
@@ -88,21 +89,7 @@ status_create(struct status_page *page, unsigned int workers)
 int
 status_copy(const struct status_page *page)
 {
-	const int fd = memfd_create("nfdns-status",
-	    MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	int error = 0;
-
-	if (fd < 0)
-		return -errno;
-	if (write(fd, page->supervisor, page->size) != (ssize_t)page->size)
-		error = -ENOSPC;
-	else if (fcntl(fd, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK |
-	    F_SEAL_GROW | F_SEAL_WRITE) < 0)
-		error = -errno;
-	if (error == 0)
-		return fd;
-	(void)close(fd);
-	return error;
+	return fds_sealed("nfdns-status", page->supervisor, page->size);
 }
 
 /* Trusts nothing in the copy.  The number of slots, or -EPROTO. */

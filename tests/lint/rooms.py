@@ -80,7 +80,7 @@ ROOMS = {
                   " policy/decide policy/match policy/rule nfq/queue nfq/packet nfq/process nfq/handover"
                   " nfq/thread nfq/stream nfq/cache nfq/ask nfq/upstream nfq/held nfq/tls",
     # Nothing of the packet, and no questions are parsed.
-    "nfq/supervisor": "resolver/clock resolver/dns resolver/text resolver/image resolver/sources policy/config"
+    "nfq/supervisor": "resolver/fds resolver/clock resolver/dns resolver/text resolver/image resolver/sources policy/config"
                       " policy/audit policy/status policy/log policy/decide rules nfq/queue"
                       " nfq/process nfq/handover nfq/sockets nfq/tls nfq/stream nfq/cache nfq/held nfq/worker",
     "nfq/feed": "resolver/clock resolver/fds resolver/replace resolver/text resolver/sources resolver/feed policy/config policy/log"

@@ -47,7 +47,7 @@ file_of(const void *octets, size_t length, bool sealed)
 
 	CHECK(fd >= 0 && write(fd, octets, length) == (ssize_t)length);
 	CHECK(!sealed || fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW |
-	    F_SEAL_WRITE) == 0);
+	    F_SEAL_WRITE | F_SEAL_SEAL) == 0);
 	return fd;
 }
 
