@@ -24,33 +24,6 @@ count_components(const char *path)
 	return count;
 }
 
-/*
- * Why the path can name no cgroup, or NULL.  Quotes and control characters are
- * refused although the kernel allows them: nft(8) has no way to write them, so
- * the rules could not be printed.
- */
-static const char *
-path_fault(const char *path)
-{
-	if (*path == '\0')
-		return "is empty; name a cgroup below the root";
-	while (true) {
-		size_t length = strcspn(path, "/");
-
-		if (length == 0)
-			return "has an empty component";
-		if (strspn(path, ".") >= length && length <= 2)
-			return "has a component \".\" or \"..\"";
-		for (size_t i = 0; i < length; i++)
-			if ((unsigned char)path[i] < ' ' || path[i] == '"' ||
-			    path[i] == 0x7f)
-				return "has a quote or a control character";
-		path += length;
-		if (*path++ == '\0')
-			return NULL;
-	}
-}
-
 /* Undoes the \040 of mountinfo's fields, in place. */
 static void
 unescape(char *text)
@@ -164,9 +137,7 @@ cgroup_find(const char *path, struct cgroup_position *position, const char **why
 	uint32_t depth = 0;
 	int root, rc;
 
-	*why = path_fault(path);
-	if (*why != NULL)
-		return -EINVAL;
+	*why = NULL;
 	root = open_root(&depth);
 	if (root < 0) {
 		*why = "cannot be looked up: cgroup v2 is not mounted here";

@@ -26,8 +26,9 @@ struct http_request {
 };
 
 /*
- * Reads a request from its first octets; what follows the header is left out.
- * HTTP_OK: *request says for what, and of HTTP_NOT_FOUND whether it is HEAD.
+ * Reads a request from its first octets.  Of the header only its end is looked for:
+ * one answer is given, whatever else it says.  HTTP_OK: *request says for what, and
+ * of HTTP_NOT_FOUND whether it is HEAD.
  */
 enum http_status http_request_read(const char *octets, size_t length,
     struct http_request *request);

