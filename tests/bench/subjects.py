@@ -90,9 +90,6 @@ class Mesh:
         return self._write(f"blocked-{count}", (f"host{n}.ads{n % 1000}.example"
                                                 for n in range(count)))
 
-    def for_dnsperf(self):
-        return self._write("dnsperf", (f"{name} A" for name, _ in self.entries()))
-
     def zone(self):
         head = ["$ORIGIN cluster.local.", "$TTL 30",
                 "@ SOA ns hostmaster 1 7200 1800 86400 5", "@ NS ns", "ns A 10.255.0.1"]

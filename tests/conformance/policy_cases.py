@@ -11,7 +11,7 @@ import sys
 sys.path[:0] = [str(pathlib.Path(__file__).resolve().parent.parent / part) for part in ("net", "")]
 import shared  # noqa: E402,F401
 from streamlab import *  # noqa: E402,F401,F403
-from streamlab import (Connection, Daemon, Lab, Nameserver, StreamNameserver,  # noqa: F401
+from streamlab import (Daemon, Lab, Nameserver, StreamNameserver,  # noqa: F401
                        address_octets, dnswire, require_queue)
 
 CLIENTS, SERVER, UPSTREAM_PORT = ("10.99.0.1", "10.99.0.11"), "10.99.0.2", 5300

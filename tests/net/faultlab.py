@@ -2,7 +2,6 @@
 """Nameservers that fail in every way, and those who forward to them: nfdnsd, and
 others that a user would run behind a DNAT rule instead."""
 import contextlib
-import json
 import shutil
 import signal
 import subprocess
@@ -169,4 +168,3 @@ forward-zone:
         return ["unbound", "-d", "-c", path]
 
 
-SUBJECTS = (Nfdns, Dnsmasq, Unbound)

@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A stand-in for a Kubernetes API server: list and watch over TLS, by HTTP/2 and, for
-clients that have no other, HTTP/1.1, with the rules of a real one for resource versions, pages, bookmarks and what
-parameters may stand together.  kubectl and python3-kubernetes prove it right in
-tests/feed/test_kubernetes_peer."""
+"""A stand-in for a Kubernetes API server: list and watch over TLS, by HTTP/2, with
+the rules of a real one for resource versions, pages, bookmarks and what parameters may
+stand together."""
 import base64
 import collections
 import contextlib
-import http.server
 import json
 import pathlib
 import socket
+import socketserver
 import ssl
 import tempfile
 import threading
@@ -111,7 +110,6 @@ class ApiServer:
         self.names = (name, "127.0.0.1")
         self.objects = {plural: {} for plural in KINDS}
         self.version = 100
-        self.oldest = 100		# changes before it are forgotten
         self.history = collections.deque()
         self.changed = threading.Condition()
         self.requests = []
@@ -124,7 +122,6 @@ class ApiServer:
         self.tokens = {"secret"}
         self.bookmark_s = 0.2
         self.watch_s = 3600		# a watch ends then, if not before
-        self.expired_in_stream = False
         self.piece = 0			# octets of a chunk; 0: as it comes
         self.faults = collections.defaultdict(collections.deque)
         self.directory = tempfile.TemporaryDirectory(prefix="nfdns-api-")
@@ -202,13 +199,6 @@ class ApiServer:
             item = json.loads(json.dumps(self.objects[plural].pop((namespace, name))))
             self._change("DELETED", plural, item)
 
-    def forget(self):
-        """What a compaction does: watches and lists from before it get 410."""
-        with self.changed:
-            self.version += 1
-            self.oldest = self.version
-            self.history.clear()
-
     def end_watches(self):
         """All of them end as planned, now."""
         with self.changed:
@@ -271,16 +261,8 @@ class ApiServer:
             if options.get("continue"):
                 token = json.loads(base64.urlsafe_b64decode(options["continue"]))
                 start = tuple(token["start"])
-                if token["version"] < self.oldest:
-                    raise Refusal(410, "Expired", "The provided continue parameter is too old")
             elif version not in ("", "0"):
-                if int(version) < self.oldest:
-                    raise Refusal(410, "Expired", f"too old resource version: {version}")
-                if int(version) > self.version:
-                    raise Refusal(504, "Timeout", "Too large resource version",
-                                  causes=[{"reason": "ResourceVersionTooLarge",
-                                           "message": "Too large resource version"}],
-                                  retryAfterSeconds=1)
+                expect(int(version) <= self.version, "a version from the future", version)
             chosen = self._select(plural, namespace, options)
             keys = sorted(k for k, item in self.objects[plural].items()
                           if chosen(item) and (start is None or k > start))
@@ -305,12 +287,6 @@ class ApiServer:
         kind = KINDS[plural][1]
         with self.changed:
             version = options.get("resourceVersion", "")
-            if version not in ("", "0") and int(version) < self.oldest:
-                yield status(410, "Expired", f"too old resource version: {version}")
-                return
-            if version not in ("", "0") and int(version) > self.version:
-                raise Refusal(504, "Timeout", "Too large resource version",
-                              causes=[{"reason": "ResourceVersionTooLarge", "message": ""}])
             at = int(version) if version not in ("", "0") and not initial else self.version
             first = [] if version not in ("", "0") and not initial else [
                 i for i in self.objects[plural].values() if chosen(i)]
@@ -363,7 +339,7 @@ class ApiServer:
                           + "; ".join(faults))
 
 
-class Listener(http.server.ThreadingHTTPServer):
+class Listener(socketserver.ThreadingTCPServer):
     daemon_threads = True
     allow_reuse_address = True
     request_queue_size = 64
@@ -386,10 +362,6 @@ class Answers:
     def _watch(self, plural, namespace, options, began):
         events = self.api.watch(plural, namespace, options, began)
         first = next(events, None)
-        if first is not None and first.get("kind") == "Status":
-            if not self.api.expired_in_stream:
-                return self._answer(first["code"], first)
-            first = {"type": "ERROR", "object": first}
         self.begin(200)
         while first is not None:
             octets = json.dumps(first, separators=(",", ":")).encode() + b"\n"
@@ -399,51 +371,24 @@ class Answers:
             first = next(events, None)
         self.end()
 
-    def _serve(self, plural, namespace, name, options):
+    def _serve(self, plural, namespace, options):
         api, began = self.api, time.monotonic()
-        if name is None:
-            with api.changed:
-                api.requests.append({
-                    "plural": plural, "namespace": namespace, "options": options,
-                    "token": self.headers.get("Authorization"), "time": began,
-                    "agent": self.headers.get("User-Agent")})
-                api.changed.notify_all()
+        with api.changed:
+            api.requests.append({
+                "plural": plural, "namespace": namespace, "options": options,
+                "token": self.headers.get("Authorization"), "time": began,
+                "agent": self.headers.get("User-Agent")})
+            api.changed.notify_all()
         fault = api.faults[plural].popleft() if api.faults[plural] else None
         if fault is not None and fault(self):
             return None
         api.check(plural, options, self.headers, self.identity)
-        if name is not None:
-            item = api.objects[plural].get((namespace or "", name))
-            if item is None:
-                raise Refusal(404, "NotFound", f'{plural} "{name}" not found')
-            return self._answer(200, item)
         if on(options, "watch"):
             return self._watch(plural, namespace, options, began)
         return self._answer(200, api.list(plural, namespace, options))
 
-    def _discovery(self, path):
-        """What kubectl asks for before anything else; None: it is no such path."""
-        groups = {"discovery.k8s.io", "networking.istio.io"}
-        resources = [{"name": plural, "singularName": kind.lower(), "namespaced": inside,
-                      "kind": kind, "verbs": ["get", "list", "watch"]}
-                     for plural, (where, kind, inside) in KINDS.items() if where == path]
-        if path == "/version":
-            return {"major": "1", "minor": "33", "gitVersion": "v1.33.0"}
-        if path == "/api":
-            return {"kind": "APIVersions", "versions": ["v1"]}
-        if path == "/apis":
-            return {"kind": "APIGroupList", "apiVersion": "v1", "groups": [
-                {"name": g, "versions": [{"groupVersion": f"{g}/v1", "version": "v1"}],
-                 "preferredVersion": {"groupVersion": f"{g}/v1", "version": "v1"}}
-                for g in sorted(groups)]}
-        if resources:
-            return {"kind": "APIResourceList", "apiVersion": "v1",
-                    "groupVersion": path.split("/", 2)[2].replace("api/", ""),
-                    "resources": resources}
-        return None
-
     def _route(self, path):
-        """(plural, namespace, name) of a path."""
+        """(plural, namespace) of a path."""
         for plural, (where, _, _) in KINDS.items():
             if not path.startswith(where + "/"):
                 continue
@@ -452,8 +397,8 @@ class Answers:
                 namespace, parts = parts[1], parts[2:]
             else:
                 namespace = None
-            if parts[0] == plural and len(parts) <= 2:
-                return plural, namespace, parts[1] if len(parts) == 2 else None
+            if parts == [plural]:
+                return plural, namespace
         raise Refusal(404, "NotFound", "the server could not find the requested resource")
 
     def answer(self):
@@ -461,19 +406,13 @@ class Answers:
         options = dict(urllib.parse.parse_qsl(url.query, keep_blank_values=True,
                                               strict_parsing=bool(url.query)))
         try:
-            found = self._discovery(url.path)
-            if found is not None:
-                self._answer(200, found)
-            else:
-                self._serve(*self._route(url.path), options)
+            self._serve(*self._route(url.path), options)
         except Refusal as no:
             self._answer(no.code, no.status, no.headers)
 
 
-class Handler(Answers, http.server.BaseHTTPRequestHandler):
-    """One connection: HTTP/1.1 here, HTTP/2 in Stream."""
-    protocol_version = "HTTP/1.1"
-    identity = None
+class Handler(socketserver.StreamRequestHandler):
+    """One connection."""
 
     def setup(self):
         self.api = self.server.api
@@ -490,37 +429,11 @@ class Handler(Answers, http.server.BaseHTTPRequestHandler):
         if self.request.selected_alpn_protocol() == "h2":
             h2streams.Connection(self.request, lambda stream, headers: Stream(
                 self.api, self.identity, stream, headers).serve()).run()
-        else:
-            super().handle()
 
     def finish(self):
         self.api.connections.discard(self.plain)
         self.api.connections.discard(self.request)
         super().finish()
-
-    def log_message(self, *_):
-        """The requests are kept for the test instead."""
-
-    def begin(self, code, headers=()):
-        headers = {"Content-Type": "application/json", **dict(headers)}
-        self.chunked = "Content-Length" not in headers
-        if self.chunked:
-            headers["Transfer-Encoding"] = "chunked"
-        self.send_response(code)
-        for name, value in headers.items():
-            self.send_header(name, value)
-        self.end_headers()
-
-    def write(self, octets):
-        if octets:
-            self.wfile.write(b"%x\r\n%s\r\n" % (len(octets), octets) if self.chunked else octets)
-
-    def end(self):
-        if self.chunked:
-            self.wfile.write(b"0\r\n\r\n")
-
-    def do_GET(self):
-        self.answer()
 
 
 class Stream(Answers):

@@ -183,16 +183,6 @@ class Istiod(Talker):
         self.send(octets)
         return str(self.version)
 
-    def mute(self):
-        self.do("mute")
-
-    def refuse(self, code, text):
-        """New streams end with this status, without a message."""
-        self.do("refuse", code=code, text=text)
-
-    def accept(self):
-        self.do("accept")
-
     def close(self, code, text):
         """All streams end with this status."""
         self.do("end", code=code, text=text)
@@ -210,24 +200,3 @@ class Istiod(Talker):
         expect(not read.HasField("error_detail"), "NACK:", read.error_detail)
         expect(read.version_info == str(version), "ACK of version", read.version_info)
         return found
-
-
-class Agent(Talker):
-    """A client of another's make, on gRPC's C-core or grpc-go."""
-
-    def __init__(self, istiod, stack="core", **options):
-        dash = "--" if stack == "core" else "-"
-        super().__init__([
-            PEERS / "agent_core" if stack == "core" else go_program("agent_go"),
-            f"{dash}server={istiod.host}:{istiod.port}", f"{dash}method={messages.METHOD}",
-            *(f"{dash}{name}={value}" for name, value in options.items())])
-
-    def send(self, **fields):
-        """A DiscoveryRequest."""
-        made = messages.ads.DiscoveryRequest(type_url=messages.TYPE, **fields)
-        self.do("send", octets=base64.b64encode(made.SerializeToString()).decode())
-
-    def message(self, count):
-        """The count-th DiscoveryResponse, decoded."""
-        return messages.ads.DiscoveryResponse.FromString(
-            self.wait("message", count)["octets"])

@@ -80,7 +80,6 @@ type istiod struct {
 	count   int
 	streams map[int]*stream
 	answer  []byte // to the first request of a stream; nil: nothing
-	refuse  *command
 }
 
 func (d *istiod) say(e event) {
@@ -115,7 +114,6 @@ func (d *istiod) serve(_ interface{}, ss grpc.ServerStream) error {
 	d.count++
 	id := d.count
 	d.streams[id] = s
-	refuse := d.refuse
 	d.lock.Unlock()
 	e := opened(ss.Context())
 	e.Stream = id
@@ -126,9 +124,6 @@ func (d *istiod) serve(_ interface{}, ss grpc.ServerStream) error {
 		delete(d.streams, id)
 		d.lock.Unlock()
 	}()
-	if refuse != nil {
-		return status.Error(codes.Code(refuse.Code), refuse.Text)
-	}
 	failed := make(chan error, 1)
 	go d.receive(ss, id, s, failed)
 	for {
@@ -180,12 +175,6 @@ func (d *istiod) obey(c command) error {
 	switch c.Do {
 	case "answer":
 		d.answer = c.Octets
-	case "mute":
-		d.answer = nil
-	case "refuse":
-		d.refuse = &c
-	case "accept":
-		d.refuse = nil
 	case "send", "end":
 		for _, s := range d.streams {
 			s.queue <- c
