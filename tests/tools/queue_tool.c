@@ -2,7 +2,7 @@
 /*
  * nfq/queue/queue.h for tests in a namespace:
  *
- *   queue_tool NUMBER MAXLEN [fail-open] [unprivileged]
+ *   queue_tool NUMBER MAXLEN [fail-open]
  *
  * binds the queue and then takes orders, one a line; prints what comes of each
  * and ends it with a line "done ...".
@@ -15,13 +15,11 @@
  *   recover LAST HOW  queue_recover(); HOW is repeat or accept
  *   adopt MAXLEN      queue_adopt()
  *   numbers           gaps, verdict errors, last id, drops of the socket
- *   unprivileged      gives all capabilities up
  *   sndbuf OCTETS     no longer message is sent than about twice that
  *
  * The first octet of a UDP payload says what becomes of the packet: P passes,
  * D is dropped, R is turned round; R4000 makes the answer 4000 octets long.
  */
-#include <cap-ng.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -183,13 +181,6 @@ numbers(void)
 }
 
 static int
-unprivileged(void)
-{
-	capng_clear(CAPNG_SELECT_BOTH);
-	return capng_apply(CAPNG_SELECT_CAPS);
-}
-
-static int
 limit_sending(int octets)
 {
 	return setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, &octets,
@@ -225,8 +216,6 @@ obey(const char *order, const char *first, const char *second)
 	} else if (strcmp(order, "adopt") == 0) {
 		result = queue_adopt(fd, number,
 		    (uint32_t)strtoul(first, NULL, 10), false);
-	} else if (strcmp(order, "unprivileged") == 0) {
-		result = unprivileged();
 	} else if (strcmp(order, "sndbuf") == 0) {
 		result = limit_sending((int)strtol(first, NULL, 10));
 	} else {
@@ -241,21 +230,13 @@ main(int argc, char **argv)
 {
 	char line[200], order[20], first[20], second[20];
 	static queue_buffer received[QUEUE_BATCH];
-	bool fail_open = false;
-	int i;
+	const bool fail_open = argc > 3 && strcmp(argv[3], "fail-open") == 0;
 
 	if (argc < 3) {
-		fprintf(stderr, "usage: queue_tool NUMBER MAXLEN"
-		    " [fail-open] [unprivileged]\n");
+		fprintf(stderr, "usage: queue_tool NUMBER MAXLEN [fail-open]\n");
 		return 2;
 	}
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	for (i = 3; i < argc; i++) {
-		if (strcmp(argv[i], "fail-open") == 0)
-			fail_open = true;
-		else if (unprivileged() != 0)
-			return 1;
-	}
 	number = (uint16_t)strtoul(argv[1], NULL, 10);
 	fd = queue_open(number, (uint32_t)strtoul(argv[2], NULL, 10),
 	    fail_open);

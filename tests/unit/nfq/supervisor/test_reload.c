@@ -7,69 +7,6 @@
 #include "resolver/image/table.h"
 #include "tests/unit/nfq/supervisor/reload_bench.h"
 
-TEST(everything_arrives_and_is_adopted)
-{
-	struct generation_files got = GENERATION_FILES_INIT;
-	struct settings settings;
-	struct table *table;
-	const char *why;
-
-	begin(3);
-	configure("udp_size = 600;", "stream = { idle = 77; };\n"
-	    "log = { level = \"error\"; };\n");
-	fill_table(5);
-	reload_begin(&s, RELOAD_ALL);
-	CHECK(s.reload.phase == RELOAD_COMPILING && sent_nothing());
-	compile(0);
-	CHECK(s.reload.phase == RELOAD_SWAPPING && sent_generation(&got));
-	CHECK(got.number == 2 && got.audit.count == 0);
-	CHECK(settings_read(&settings, got.settings) == NULL);
-	CHECK(settings.log_level == LOG_LEVEL_ERROR &&
-	    settings.stream.idle_s == 77 && settings.answers.udp_size == 600);
-	CHECK(table_open(&table, got.image, &why) == 0);
-	CHECK(table_names(table) == 6);		/* and a reverse name */
-	table_close(table);
-	generation_files_close(&got);
-	/* Until the worker says so, the daemon has the old one. */
-	CHECK(s.generation.number == 1 && s.config->stream.idle_s == 10);
-	answer(CONTROL_GENERATION_OK, 3);	/* of another one: not heard */
-	CHECK(s.reload.phase == RELOAD_SWAPPING);
-	answer(CONTROL_GENERATION_OK, 2);
-	CHECK(ended(NULL));
-	CHECK(s.generation.number == 2 && s.config->stream.idle_s == 77);
-	CHECK(s.worker.config == s.config && s.watch != NULL);
-	/* The next worker starts with it. */
-	CHECK(settings_read(&settings, s.generation.settings) == NULL &&
-	    settings.stream.idle_s == 77);
-	CHECK(atomic_load(&s.status.supervisor->table_generation) == 2);
-	CHECK(atomic_load(&s.status.supervisor->table_names) == 7);
-	answer(CONTROL_GENERATION_BAD, 2);	/* too late */
-	CHECK(s.generation.number == 2);
-	log_set_level(LOG_LEVEL_INFO);
-	end();
-}
-
-TEST(audit_files_are_part_of_it)
-{
-	struct generation_files got = GENERATION_FILES_INIT;
-	char more[200];
-
-	begin(1);
-	(void)snprintf(more, sizeof(more),
-	    "audit = ( { path = \"%s\"; passes = true; } );", audit_path);
-	configure("", more);
-	reload_begin(&s, RELOAD_ALL);
-	compile(0);
-	CHECK(sent_generation(&got) && got.audit.count == 1 &&
-	    got.audit.files[0].sink.verdicts ==
-	    AUDIT_VERDICTS_ALL);
-	generation_files_close(&got);
-	answer(CONTROL_GENERATION_OK, 2);
-	CHECK(ended(NULL) && s.generation.audit.count == 1);
-	end();
-	CHECK(unlink(audit_path) == 0);
-}
-
 /* As the kernel's may: behind the clock for a while after a second has begun. */
 time_t
 time(time_t *out)
@@ -137,28 +74,6 @@ TEST(tables_alone_change_nothing_else)
 	CHECK(kernel.installed == 0);
 	CHECK(stat(audit_path, &st) < 0);	/* not opened, so not created */
 	CHECK(s.config->mesh.sources[0].changed != 0);
-	end();
-}
-
-/* What the machine has changed is not lost with a reload that is refused. */
-TEST(a_refused_reload_of_the_machine_is_made_up_for)
-{
-	begin(1);
-	CHECK(unlink(table_path) == 0);
-	reload_begin(&s, RELOAD_MACHINE);
-	CHECK(ended(table_path) && s.reload_refused == RELOAD_MACHINE);
-	fill_table(2);
-	go_to_swapping(RELOAD_TABLES);
-	CHECK(s.reload.wish == RELOAD_MACHINE);
-	answer(CONTROL_GENERATION_OK, 2);
-	CHECK(ended(NULL) && s.reload_refused == RELOAD_NOTHING);
-	/* One of the tables only is not. */
-	CHECK(unlink(table_path) == 0);
-	reload_begin(&s, RELOAD_TABLES);
-	CHECK(ended(table_path) && s.reload_refused == RELOAD_TABLES);
-	fill_table(3);
-	go_to_swapping(RELOAD_TABLES);
-	CHECK(s.reload.wish == RELOAD_TABLES);
 	end();
 }
 

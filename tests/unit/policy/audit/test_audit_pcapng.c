@@ -165,88 +165,6 @@ record(const struct audit_record *r)
 	return length;
 }
 
-TEST(a_file_begins_with_section_and_interface)
-{
-	static const char name[] = "nfdns " NFDNS_VERSION;
-	static const uint8_t fixed[] = { 0x4d, 0x3c, 0x2b, 0x1a, 1, 0, 0, 0,
-		0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff };
-	const size_t length = FORMAT->note(NULL, &begin, octets);
-	const size_t section = block_at(0, length, 0x0a0d0d0a);
-	uint16_t size;
-	const char *value;
-
-	CHECK(length <= FORMAT->note_max && section > 0);
-	CHECK(memcmp(octets + 8, fixed, sizeof(fixed)) == 0);
-	value = option_in(24, section, 4, &size);
-	CHECK(value != NULL && size == strlen(name) &&
-	    memcmp(value, name, size) == 0);
-	CHECK(block_at(section, length, 1) == length);
-	CHECK(u32_at(section + 8) == 101 && u32_at(section + 12) == 0);
-	value = option_in(section + 16, length, 9, &size);
-	CHECK(value != NULL && size == 1 && *value == 9);
-}
-
-/* All octets of a record without an answer: nothing else is in its blocks. */
-TEST(a_question_octet_by_octet)
-{
-	static const uint8_t expected[] =
-	    "\6\0\0\0\xf0\0\0\0\0\0\0\0\1\0\xea\x18\0\0\x34\x12"
-	    "\x34\0\0\0\x34\0\0\0"
-	    "\x45\0\0\x34\0\0\x40\0\x40\x11\xb6\x7c\xc0\0\2\7\xc0\0\2\x35"
-	    "\x9c\x40\0\x35\0\x20\xf8\x82"
-	    "\x12\x34\1\0\0\1\0\0\0\0\0\0\1a\4mesh\0\0\1\0\1"
-	    "\2\0\4\0\2\0\0\0"
-	    "\5\0\10\0\x4d\0\0\0\0\0\0\0"
-	    "\6\0\4\0\xb4\x14\0\0"
-	    "\7\0\11\0\1\0\0\0\0\0\0\0\0\0\0\0"
-	    "\1\0\x67\0decision=pass reason=not-mesh uid=1000 gid=none "
-	    "generation=123456" BEHIND "\0"
-	    "\0\0\0\0\xf0\0\0\0";
-	struct audit_record r = blank;
-	size_t length;
-
-	r.verdict = VERDICT_PASS;
-	r.reason = REASON_NOT_MESH;
-	r.gid = (gid_t)-1;
-	r.generation = 123456;
-	r.answer_length = 0;
-	length = record(&r);
-	CHECK(length == sizeof(expected) - 1);
-	for (size_t i = 0; i < length && i < sizeof(expected); i++)
-		if ((uint8_t)octets[i] != expected[i]) {
-			printf("  octet %zu: %02x\n", i, (uint8_t)octets[i]);
-			CHECK(false);
-			break;
-		}
-}
-
-TEST(an_answer_comes_later_with_the_comment)
-{
-	const size_t end = record(&blank);
-	const struct packet_block q = packet_at(0, end);
-	const struct packet_block a = packet_at(q.end, end);
-	const uint8_t *message;
-	uint16_t size;
-	size_t length;
-
-	CHECK(a.end == end);
-	CHECK(q.time_ns == UINT64_C(0x18ea000112340000));
-	CHECK(a.time_ns == blank.time_ns);
-	message = payload_of(&q, AF_INET, IPPROTO_UDP, &length);
-	CHECK(length == blank.question_length &&
-	    memcmp(message, question, length) == 0);
-	message = payload_of(&a, AF_INET, IPPROTO_UDP, &length);
-	CHECK(length == blank.answer_length &&
-	    memcmp(message, answer, length) == 0);
-	CHECK(memcmp(a.packet + 12, blank.server, 4) == 0 &&
-	    memcmp(a.packet + 16, blank.client, 4) == 0);
-	CHECK(word_at(a.packet + 20) == 53 && word_at(a.packet + 22) == 40000);
-	CHECK(option_in(q.options, q.end, 1, &size) == NULL);
-	CHECK(option_in(a.options, a.end, 7, &size) == NULL);
-	CHECK(has_comment(&a, "decision=answer reason=record uid=1000 gid=100 "
-	    "generation=3" BEHIND));
-}
-
 TEST(a_rule_is_escaped)
 {
 	static const char hostile[AUDIT_RULE_MAX + 1] = "a\"\\\n\xff b";
@@ -361,27 +279,6 @@ TEST(a_datagram_has_a_limit)
 	q = packet_at(0, record(&r));
 	(void)payload_of(&q, AF_INET6, IPPROTO_UDP, &length);
 	CHECK(length == 0);
-}
-
-TEST(statistics_count_records)
-{
-	const struct audit_note note = { .kind = AUDIT_LOST,
-		.time_ns = blank.time_ns, .lost_now = 2, .lost = 7, .records = 100 };
-	static const struct { uint16_t code; uint8_t value; } counts[] = {
-		{ 4, 107 }, { 5, 7 }, { 8, 100 } };
-	const size_t length = FORMAT->note(NULL, &note, octets);
-	uint16_t size;
-
-	CHECK(length <= FORMAT->note_max);
-	CHECK(block_at(0, length, 5) == length && u32_at(8) == 0);
-	CHECK(u32_at(12) == 0x18ea0001 && u32_at(16) == 0x12345678);
-	for (size_t i = 0; i < 3; i++) {
-		const char *value = option_in(20, length, counts[i].code,
-		    &size);
-
-		CHECK(value != NULL && size == 8 &&
-		    (uint8_t)*value == counts[i].value);
-	}
 }
 
 static off_t
