@@ -150,35 +150,6 @@ TEST(what_contradicts_is_left_out)
 	test_policy_free(&p);
 }
 
-TEST(each_name_has_its_records)
-{
-	CHECK(makes("$TTL 60\na CNAME .\nb CNAME .\n*.c CNAME .\n"
-	    "d 5 A 10.0.0.1\nd 7 A 10.0.0.2\nd 9 AAAA fd00::1\nd MX 1 m.\n"
-	    "d TXT x\nd TXT x\nd TYPE65280 \\# 1 ff\n"
-	    "e CNAME *.garden.\n*.g A 10.0.0.1\nx.g A 10.0.0.2\n"
-	    "h HTTPS 1 . alpn=h2\nh RRSIG A 8 2 300 20300101000000 "
-	    "20200101000000 1 b. AAAA\ni RRSIG A 8 2 300 20300101000000 "
-	    "20200101000000 1 b. AAAA\n"));
-	CHECK(p.diag.warnings == 0);
-	CHECK(rules_count(p.rules) == 3);
-	CHECK(strcmp(answer_of("d"), "records 5 1 x2 60 15 x1 60 16 x1 9 28 x1 "
-	    "60 65280 x1") == 0);
-	CHECK(strcmp(answer_of("e"), "cname 60 5 x1") == 0);
-	CHECK(strcmp(answer_of("y.z.g"), "records 60 1 x1") == 0);
-	CHECK(strcmp(answer_of("x.g"), "records 60 1 x1") == 0);
-	CHECK(strcmp(answer_of("y.x.g"), "") == 0);
-	CHECK(strcmp(answer_of("h"), "records 60 65 x1") == 0);
-	CHECK(strcmp(answer_of("i"), "") == 0);
-	for (unsigned int n = 1; n <= 3; n++) {
-		struct rules_rule rule;
-
-		rules_get(p.rules, n, &rule);
-		CHECK(rule.name_length == 5 &&
-		    memcmp(rule.name, "rpz:z", 5) == 0);
-	}
-	test_policy_free(&p);
-}
-
 TEST(a_zone_without_names_is_no_rule)
 {
 	CHECK(makes("@ SOA a. b. 1 2 3 4 5\n@ NS a.\n"));
@@ -228,20 +199,3 @@ TEST(there_are_limits)
 	test_policy_free(&p);
 }
 
-/* Each with an address of its own: more than there may be rules. */
-TEST(a_hundred_thousand_addresses)
-{
-	char *text = numbered(100000, true), name[20];
-
-	CHECK(makes(text));
-	CHECK(p.diag.warnings == 0 && rules_count(p.rules) == 1);
-	for (unsigned int i = 0; i < 100000; i += 9999) {
-		(void)snprintf(name, sizeof(name), "n%u", i);
-		CHECK(strcmp(answer_of(name), "records 60 1 x1") == 0);
-	}
-	printf("figure: %zu octets a name with an address of its own\n",
-	    p.size / 100000);
-	CHECK(p.size / 100000 < 200);
-	test_policy_free(&p);
-	free(text);
-}

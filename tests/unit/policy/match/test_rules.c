@@ -59,39 +59,6 @@ matches(const char *asked, const char *expected)
 #define RULE(match) "{ match = { " match " }; action = \"pass\"; }"
 #define ALL "{ action = \"pass\"; }"
 
-TEST(names_are_exact_below_or_within)
-{
-	CHECK(test_policy_make(&p, RULE("names = ( \"a.example\" );") ","
-	    RULE("names = ( \"*.a.example\", \"B.example.\" );") ","
-	    RULE("names = ( \".a.example\" );") "," RULE("names = ( \"*\" );")
-	    "," RULE("names = ( \".\" );"), -1));
-	CHECK(matches("a.example", "1 3 4"));
-	CHECK(matches("A.Example.", "1 3 4"));
-	CHECK(matches("x.a.example", "2 3 4"));
-	CHECK(matches("x.y.z.a.example", "2 3 4"));
-	CHECK(matches("xa.example", "4"));
-	CHECK(matches("b.example", "2 4"));
-	CHECK(matches("x.b.example", "4"));
-	CHECK(matches("example", "4"));
-	CHECK(matches(".", "5"));
-	test_policy_free(&p);
-}
-
-/* "!" takes names out, wherever those of "match" come from. */
-TEST(names_may_be_excluded)
-{
-	CHECK(test_policy_make(&p, RULE("names = [ \"*.a\", \"!.b.a\", "
-	    "\"!c.a\" ];") "," RULE("names = [ \"!*.a\" ];"), -1));
-	CHECK(matches("x.a", "1"));
-	CHECK(matches("b.a", ""));
-	CHECK(matches("x.b.a", ""));
-	CHECK(matches("c.a", ""));
-	CHECK(matches("x.c.a", "1"));
-	CHECK(matches("a", "2"));
-	CHECK(matches("other", "2"));
-	test_policy_free(&p);
-}
-
 /* Behind the rules stands an option; test_policy_make() closes what comes last. */
 TEST(a_file_that_is_not_loaded_refuses)
 {
@@ -116,24 +83,6 @@ TEST(a_file_that_is_not_loaded_refuses)
 	test_policy_free(&p);
 }
 
-TEST(names_may_stand_in_a_file)
-{
-	int file = test_file("# names\n\n  one.example  # with a comment\r\n"
-	    "*.two.example\n.three.example\nFOUR.example.");
-
-	CHECK(test_policy_make(&p, RULE("names = ( \"@/names\", \"five\" );")
-	    "," RULE("names = [ \"@/names\", \"!one.example\" ];"), file));
-	CHECK(matches("one.example", "1"));
-	CHECK(matches("x.two.example", "1 2"));
-	CHECK(matches("two.example", ""));
-	CHECK(matches("three.example", "1 2"));
-	CHECK(matches("x.three.example", "1 2"));
-	CHECK(matches("four.example", "1 2"));
-	CHECK(matches("five", "1"));
-	test_policy_free(&p);
-	(void)close(file);
-}
-
 static bool
 has_error(const char *text)
 {
@@ -141,36 +90,6 @@ has_error(const char *text)
 		if (strstr(p.diag.entries[i].text, text) != NULL)
 			return true;
 	return false;
-}
-
-TEST(lines_that_are_not_read_are_told)
-{
-	char text[600];
-	int file;
-
-	memset(text, 'a', sizeof(text));
-	memcpy(text, "good\na..b\n", 10);
-	for (size_t i = 60; i < 500; i += 50)
-		text[i] = '.';
-	memcpy(text + 500, "\nb\\999\n", 8);
-	file = test_file(text);
-	CHECK(test_policy_make(&p, RULE("names = ( \"@/names\" );"), file));
-	CHECK(p.diag.errors == 0 && p.diag.warnings == 3);
-	CHECK(has_error("/names:2: not read: \"a..b\" is not a valid domain name"));
-	CHECK(has_error("/names:3: not read: \"aaa"));
-	CHECK(has_error("has a label over 63 octets, or is over 255 octets"));
-	CHECK(has_error("/names:4: not read: \"b\\999\""));
-	CHECK(has_error("/names: 1 name"));
-	CHECK(matches("good", "1"));
-	test_policy_free(&p);
-	(void)close(file);
-	/* Nothing in it is a warning. */
-	file = test_file("# none\n");
-	CHECK(test_policy_make(&p, RULE("names = ( \"@/names\" );"), file));
-	CHECK(has_error("/names: has no names"));
-	CHECK(matches("a", ""));
-	test_policy_free(&p);
-	(void)close(file);
 }
 
 TEST(the_first_ten_lines_are_told_and_all_are_counted)
@@ -257,36 +176,6 @@ TEST(a_file_has_four_million_names_at_most)
 	(void)close(file);
 }
 
-TEST(every_condition_holds_or_not)
-{
-	CHECK(test_policy_make(&p, RULE("types = ( \"AAAA\", \"TYPE1\" );") ","
-	    RULE("users = ( 1000, 7 );") "," RULE("groups = ( 100 );") ","
-	    RULE("nameservers = ( \"192.0.2.0/24\", \"::1\" );") ","
-	    RULE("clients = ( \"10.0.0.0/8\", \"10.1.2.0/24\", \"9.0.0.0/8\" "
-	    ");") "," RULE("protocols = ( \"udp\" );") ","
-	    RULE("source = \"other\";"), -1));
-	CHECK(matches("a", "1 2 3 4 5 6 7"));
-	question.type = TYPE_MX;
-	CHECK(strcmp(matching(), "2 3 4 5 6 7") == 0);
-	asker.uid = (uid_t)-1;
-	CHECK(strcmp(matching(), "3 4 5 6 7") == 0);
-	asker.gid = (gid_t)-1;
-	CHECK(strcmp(matching(), "4 5 6 7") == 0);
-	asker.nameserver = (const uint8_t *)"\300\0\3\65";
-	CHECK(strcmp(matching(), "5 6 7") == 0);
-	asker.address = (const uint8_t *)"\13\0\0\1";
-	CHECK(strcmp(matching(), "6 7") == 0);
-	asker.protocol = IPPROTO_TCP;
-	CHECK(strcmp(matching(), "7") == 0);
-	question.mesh = true;
-	CHECK(strcmp(matching(), "") == 0);
-	/* The same octets of the other family are another address. */
-	asker.family = AF_INET6;
-	asker.nameserver = (const uint8_t *)"\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\1";
-	CHECK(strcmp(matching(), "4") == 0);
-	test_policy_free(&p);
-}
-
 /* Issue 23, 20: whatever number a process has, or if it has none. */
 TEST(who_is_not_there_is_nobody)
 {
@@ -305,41 +194,6 @@ TEST(who_is_not_there_is_nobody)
 	}
 	asker.uid = 7;
 	CHECK(strcmp(matching(), "3 4 5") == 0);
-	test_policy_free(&p);
-}
-
-/* What is not known is none of those that stand with "!". */
-TEST(every_condition_may_be_negated)
-{
-	CHECK(test_policy_make(&p, RULE("types = [ \"!MX\" ];") ","
-	    RULE("users = [ \"!7\" ];") "," RULE("groups = [ \"!7\" ];") ","
-	    RULE("nameservers = [ \"!10.0.0.0/8\" ];") ","
-	    RULE("clients = [ \"!192.0.2.0/24\" ];") ","
-	    RULE("protocols = [ \"!tcp\" ];") ","
-	    RULE("source = \"other\";") "," RULE("types = [ \"!TXT\" ]; "
-	    "users = [ \"!1000\" ];"), -1));
-	CHECK(matches("a", "1 2 3 4 5 6 7"));
-	asker.uid = (uid_t)-1;
-	asker.gid = (gid_t)-1;
-	CHECK(strcmp(matching(), "1 2 3 4 5 6 7 8") == 0);
-	asker.uid = asker.gid = 7;
-	question.type = TYPE_MX;
-	question.mesh = true;
-	asker.protocol = IPPROTO_TCP;
-	asker.nameserver = asker.address;
-	CHECK(strcmp(matching(), "5 8") == 0);
-	test_policy_free(&p);
-}
-
-/* Found by name, by user, by group or by none: tried in their order. */
-TEST(rules_are_tried_in_order)
-{
-	CHECK(test_policy_make(&p, RULE("groups = ( 100 );") ","
-	    RULE("names = ( \"a.b\" );") "," ALL "," RULE("users = ( 1000 );")
-	    "," RULE("names = ( \"*.b\" ); users = ( 1000 );") "," ALL ","
-	    RULE("users = ( 1 ); groups = ( 100 );") ","
-	    RULE("groups = ( 100, 100 ); users = ( 1000, 1000 );"), -1));
-	CHECK(matches("a.b", "1 2 3 4 5 6 8"));
 	test_policy_free(&p);
 }
 
