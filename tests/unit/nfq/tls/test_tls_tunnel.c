@@ -252,35 +252,6 @@ TEST(octets_go_both_ways)
 	end(0);
 }
 
-/* Nothing is sent to it, and the reason is there before the end is. */
-TEST(refused_servers_have_a_reason)
-{
-	struct tunnel t;
-	char why[TLS_TEXT], octet;
-
-	begin();
-	open_tunnel(&t, "other.example");
-	CHECK(worker_says(&t, "secret"));
-	CHECK(SSL_accept(t.ssl) != 1 || SSL_read(t.ssl, &octet, 1) <= 0);
-	CHECK(status(&t, why) == TLS_CERTIFICATE);
-	CHECK(strcmp(why, "certificate is for dns.example, not other.example")
-	    == 0);
-	CHECK(recv(t.stream, &octet, 1, 0) == 0);
-	close_tunnel(&t);
-	/* No TLS at all; and no server any more. */
-	open_tunnel(&t, NAME);
-	CHECK(write(t.server, "SSH-2.0-none\r\n", 14) == 14);
-	CHECK(status(&t, why) == TLS_FAILED && strncmp(why, "TLS: ", 5) == 0);
-	CHECK(recv(t.stream, &octet, 1, 0) == 0);
-	close_tunnel(&t);
-	open_tunnel(&t, NAME);
-	(void)shutdown(t.server, SHUT_RDWR);
-	CHECK(status(&t, why) == TLS_FAILED && why[0] != '\0');
-	CHECK(recv(t.stream, &octet, 1, 0) == 0);
-	close_tunnel(&t);
-	end(0);
-}
-
 TEST(each_way_ends_by_itself)
 {
 	struct tunnel t;

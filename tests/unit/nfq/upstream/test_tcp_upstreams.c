@@ -15,7 +15,6 @@
 
 #include "nfq/upstream/tcp_upstreams.h"
 #include "nfq/sockets/address.h"
-#include "nfq/tls/message.h"
 #include "resolver/dns/wire.h"
 
 #define WAIT_MS		5000
@@ -393,35 +392,6 @@ TEST(a_mute_connection_is_ended)
 	tear_down();
 }
 
-TEST(answers_that_nobody_asked_for_end_it)
-{
-	int fd;
-
-	set_up();
-	ask(1);
-	fd = accept_one();
-	CHECK(hear(fd) == 1);
-	for (uint32_t n = 0; n < 17; n++)
-		say(fd, 500 + n);
-	CHECK(is_ended(fd));
-	CHECK(tcp_upstreams_stats(all, false)->unasked == 17);
-	(void)close(fd);
-	fd = accept_one();
-	CHECK(hear(fd) == 1);
-	answer(fd, 1);
-	(void)close(fd);
-	/* The answer to a question that was given up is none of these. */
-	ask(2);
-	fd = accept_one();
-	CHECK(hear(fd) == 2);
-	CHECK(tcp_upstreams_forget(all, now, 2));
-	say(fd, 2);
-	(void)go_on(NULL, QUIET_MS);
-	CHECK(tcp_upstreams_stats(all, false)->unasked == 17);
-	(void)close(fd);
-	tear_down();
-}
-
 /* An answer cannot come by another connection than the question went. */
 TEST(the_connection_must_be_the_same)
 {
@@ -462,36 +432,6 @@ TEST(an_id_in_use_waits_or_goes_elsewhere)
 	tear_down();
 }
 
-TEST(a_refused_connection_fails_at_once)
-{
-	set_up();
-	(void)close(listener);
-	listener = -1;
-	ask(1);
-	(void)go_on(NULL, QUIET_MS);
-	CHECK(errors[1] == -ECONNREFUSED);
-	tear_down();
-}
-
-TEST(octets_may_drip)
-{
-	const uint8_t octets[2 + LENGTH] = { 0, LENGTH, 0, 1 };
-	int fd;
-
-	set_up();
-	ask(1);
-	fd = accept_one();
-	CHECK(hear(fd) == 1);
-	for (size_t i = 0; i < sizeof(octets); i++) {
-		CHECK(answers[1] == 0);
-		CHECK(send(fd, octets + i, 1, 0) == 1);
-		(void)go_on(&answers[1], i + 1 < sizeof(octets) ? 1 : WAIT_MS);
-	}
-	CHECK(answers[1] == 1);
-	(void)close(fd);
-	tear_down();
-}
-
 TEST(idle_ones_are_closed)
 {
 	int fd;
@@ -509,161 +449,4 @@ TEST(idle_ones_are_closed)
 	CHECK(!monotime_is_set(tcp_upstreams_next(all)));
 	(void)close(fd);
 	tear_down();
-}
-
-/* Over TLS: the test is nfdns-tls, too. */
-
-static int tls;				/* its end of the channel */
-
-/* Whether a stream was ended. */
-static bool
-hears_end(int fd)
-{
-	uint8_t octet;
-
-	(void)go_on(NULL, QUIET_MS);
-	return recv(fd, &octet, 1, MSG_DONTWAIT) == 0;
-}
-
-static void
-set_up_tls(void)
-{
-	int ends[2];
-
-	set_up();
-	server.transport = FORWARD_TLS;
-	CHECK(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0,
-	    ends) == 0);
-	tcp_upstreams_use_tls(all, now, ends[0]);
-	tcp_upstreams_begin(all, now);
-	tls = ends[1];
-}
-
-static void
-tear_down_tls(void)
-{
-	(void)close(tls);
-	tear_down();
-}
-
-/* Its end of the stream of the next connection; -1: none comes. */
-static int
-take_tunnel(void)
-{
-	uint8_t octets[TLS_MESSAGE_MAX];
-	struct tls_message m;
-	struct tls_peer peer;
-	int fds[TLS_FDS];
-	ssize_t length = tls_channel_receive(tls, octets, fds);
-
-	if (length < 0)
-		return -1;
-	CHECK(tls_message_parse(&m, octets, (size_t)length) == 0 &&
-	    m.kind == TLS_OPEN && fds[0] >= 0);
-	CHECK(tls_peer_parse(&peer, m.body, m.length) == 0 &&
-	    peer.port == server.port && peer.address[0] == 127);
-	(void)close(fds[0]);
-	return fds[1];
-}
-
-static void
-tell(int fd, enum tls_status status, const char *why)
-{
-	uint8_t header[TLS_HEADER];
-
-	tls_message_write(header, TLS_STATUS, status);
-	CHECK(tls_channel_send(fd, header, why, strlen(why), NULL) == 0);
-}
-
-TEST(tunnels_carry_questions)
-{
-	int fd;
-
-	set_up_tls();
-	ask(1);
-	ask(2);
-	fd = take_tunnel();
-	CHECK(fd >= 0 && hears_nothing(fd));
-	tell(fd, TLS_RESUMED, "");
-	(void)go_on(NULL, QUIET_MS);
-	/* Each is a message of its own, which becomes a record. */
-	CHECK(hear(fd) == 1 && hear(fd) == 2);
-	say(fd, 2);
-	answer(fd, 1);
-	CHECK(answers[2] == 1);
-	CHECK(tcp_upstreams_stats(all, true)->connections == 1 &&
-	    tcp_upstreams_stats(all, true)->resumed == 1);
-	later(TCP_IDLE_MS / 2);
-	do_round();
-	CHECK(!hears_end(fd));
-	later(TCP_IDLE_MS);
-	do_round();
-	CHECK(hears_end(fd) && tcp_upstreams_stats(all, true)->failed == 0);
-	(void)close(fd);
-	tear_down_tls();
-}
-
-TEST(a_refusal_has_its_reason)
-{
-	int fd;
-
-	set_up_tls();
-	for (uint32_t n = 1; n <= 2; n++) {
-		ask(n);
-		fd = take_tunnel();
-		CHECK(fd >= 0 && strcmp(tcp_upstreams_why(all, &server),
-		    n == 1 ? "" : "expired?") == 0);
-		tell(fd, TLS_CERTIFICATE, "expired\n");
-		(void)close(fd);
-		(void)go_on(NULL, QUIET_MS);
-		CHECK(errors[n] == -EPROTO && answers[n] == 0);
-		CHECK(strcmp(tcp_upstreams_why(all, &server), "expired?") == 0);
-	}
-	/* Twice is enough for a while. */
-	CHECK(tcp_upstreams_send(all, now, 3, &server,
-	    (const uint8_t[LENGTH]){ 0 }, LENGTH) == -ECONNREFUSED);
-	later(100);
-	ask(3);
-	fd = take_tunnel();
-	tell(fd, TLS_OPENED, "");
-	(void)go_on(NULL, QUIET_MS);
-	answer(fd, hear(fd));
-	CHECK(tcp_upstreams_why(all, &server)[0] == '\0');
-	(void)close(fd);
-	tear_down_tls();
-}
-
-TEST(another_nfdns_tls_is_asked_again)
-{
-	int fd, ends[2];
-
-	set_up_tls();
-	ask(1);
-	fd = take_tunnel();
-	tell(fd, TLS_OPENED, "");
-	(void)go_on(NULL, QUIET_MS);
-	CHECK(hear(fd) == 1);
-	(void)close(tls);
-	(void)close(fd);
-	(void)go_on(NULL, QUIET_MS);
-	CHECK(errors[1] == 0 && tcp_upstreams_want_tls(all, now, false) &&
-	    !tcp_upstreams_want_tls(all, now, true));
-	CHECK(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0,
-	    ends) == 0);
-	tls = ends[1];
-	tcp_upstreams_use_tls(all, now, ends[0]);
-	tcp_upstreams_begin(all, now);
-	fd = take_tunnel();
-	CHECK(fd >= 0);
-	tell(fd, TLS_OPENED, "");
-	(void)go_on(NULL, QUIET_MS);
-	answer(fd, hear(fd));
-	CHECK(tcp_upstreams_stats(all, true)->failed == 0);
-	/* Nothing comes over the channel. */
-	CHECK(send(tls, "x", 1, MSG_NOSIGNAL) == 1);
-	(void)go_on(NULL, QUIET_MS);
-	later(1000);
-	CHECK(hears_end(fd) && tcp_upstreams_want_tls(all, now, true));
-	(void)close(fd);
-	tear_down_tls();
 }
