@@ -1,8 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Nameservers that fail in every way, and those who forward to them: nfdnsd, and
-others that a user would run behind a DNAT rule instead."""
-import contextlib
-import shutil
+"""Nameservers that fail in every way, and a daemon that forwards to them."""
 import signal
 import subprocess
 
@@ -10,16 +7,7 @@ from netlab import *
 
 PORT, SPARE = 5353, 5354		# of the nameserver that fails, and of another
 ANSWER, LIE = "192.0.2.99", "6.6.6.6"
-LOCAL_PORT = 15053
 HOSTS = "10.1.2.3 web.mesh.example\n"
-DNAT = f"""
-table ip nat {{
-	chain output {{
-		type nat hook output priority -100;
-		udp dport 53 dnat to 127.0.0.1:{LOCAL_PORT}
-	}}
-}}
-"""
 
 
 class BadServer:
@@ -46,8 +34,6 @@ class BadServer:
 
 class Nfdns:
     """The daemon; "transport" is what stands before an upstream's address."""
-    label = "nfdnsd"
-
     def __init__(self, lab, transport="", more="", domain=""):
         self.lab = lab
         self.text = f"""forward = {{
@@ -85,86 +71,3 @@ class Nfdns:
     def close(self):
         expect(self.daemon.process.poll() is None, "nfdnsd ended:", self.daemon.said()[-2000:])
         self.daemon.stop()
-
-
-class Rival:
-    """A forwarder at 127.0.0.1 behind DNAT."""
-
-    def __init__(self, lab, transport=""):
-        if shutil.which(self.program) is None:
-            raise Skip(f"{self.program} is not installed")
-        self.lab, self.transport, self.order = lab, transport, (PORT, SPARE)
-        lab.vm.nft(DNAT)
-        self.launch()
-
-    def launch(self):
-        with open(self.lab.directory / f"{self.label}.log", "ab") as log:
-            self.process = self.lab.start(self.lab.vm, self.command(), stdout=log, stderr=log)
-        wait_until(self.answers, f"{self.label} answers")
-
-    def answers(self):
-        """That it runs: whether its upstreams do is another question."""
-        expect(self.process.poll() is None, self.label, "ended")
-        with contextlib.suppress(OSError):
-            ask(self.lab.vm, self.lab.NS4, "ready.corp.example", timeout=0.2)
-            return True
-
-    def kill(self):
-        stop(self.process, signal.SIGKILL)
-        self.launch()
-
-    def reload(self, n):
-        """None of them takes other upstreams without a restart."""
-        self.order = (PORT, SPARE) if n % 2 == 0 else (SPARE, PORT)
-        self.kill()
-
-    def forward(self):
-        return {}
-
-    def close(self):
-        stop(self.process)
-        self.lab.vm.nft("delete table ip nat")
-
-
-class Dnsmasq(Rival):
-    label = program = "dnsmasq"
-
-    def command(self):
-        return ["dnsmasq", "--keep-in-foreground", "--conf-file=/dev/null", "--no-resolv",
-                "--no-hosts", "--no-poll", "--pid-file=", "--user=root", "--group=root",
-                "--cache-size=0", "--bind-interfaces", "--listen-address=127.0.0.1",
-                f"--port={LOCAL_PORT}", "--dns-forward-max=5000", "--log-facility=/dev/null",
-                *(f"--server=/corp.example/{self.lab.NS4}#{port}" for port in self.order)]
-
-
-class Unbound(Rival):
-    label = program = "unbound"
-
-    def command(self):
-        path = self.lab.directory / "unbound.conf"
-        path.write_text(f"""
-server:
- interface: 127.0.0.1@{LOCAL_PORT}
- access-control: 0.0.0.0/0 allow
- use-syslog: no
- pidfile: ""
- chroot: ""
- username: ""
- directory: {self.lab.directory}
- num-threads: 1
- module-config: "iterator"
- do-not-query-localhost: no
- outgoing-range: 8000
- num-queries-per-thread: 4000
- outgoing-num-tcp: 500
- msg-cache-size: 0
- tcp-upstream: {"yes" if self.transport == "tcp://" else "no"}
-remote-control:
- control-enable: no
-forward-zone:
- name: "corp.example"
- forward-no-cache: yes
-""" + "".join(f" forward-addr: {self.lab.NS4}@{port}\n" for port in self.order))
-        return ["unbound", "-d", "-c", path]
-
-

@@ -60,50 +60,6 @@ def referral(octets):
     return reply[:6] + struct.pack("!3H", 0, 1, 0) + reply[12:]
 
 
-def shaped(octets, answer=(), authority=(), additional=(), rcode=0, flags=dnswire.RA, options=None):
-    """A reply with records (owner or None for the question's, type, rdata) in all
-    sections; options: of OPT, None for none."""
-    message = dnswire.Message(octets)
-    opt = b"" if options is None or message.opt is None else \
-        b"\0" + struct.pack("!HHIH", 41, 1232, message.opt.ttl & DO, len(options)) + options
-    out = struct.pack("!6H", message.id, dnswire.QR | message.flags & dnswire.RD | flags | rcode, 1, len(answer),
-                      len(authority), len(additional) + bool(opt)) + octets[12:message.question_end]
-    for owner, kind, rdata in (*answer, *authority, *additional):
-        out += dnswire.name_octets(owner) if owner else b"\xc0\x0c"
-        out += struct.pack("!HHIH", dnswire.TYPES[kind], 1, 20, len(rdata)) + rdata
-    return out + opt
-
-
-def option(code, octets):
-    return struct.pack("!2H", code, len(octets)) + octets
-
-
-ONE, TWO = address_octets("192.0.2.71"), address_octets("192.0.2.72")
-SOA = ("other.example", "SOA", dnswire.name_octets("ns.other.example") + dnswire.name_octets("root.other.example") +
-       struct.pack("!5I", 1, 2, 3, 4, 20))
-GLUE = ("ns.other.example", "A", TWO)
-# What the nameserver has under these labels: all of them are answers.
-SHAPES = {
-    "s-one": lambda o: shaped(o, [(None, "A", ONE)]),
-    "s-two": lambda o: shaped(o, [(None, "A", ONE), (None, "A", TWO)], flags=dnswire.RA | dnswire.AA | dnswire.AD),
-    "s-nx": lambda o: shaped(o, authority=[SOA], rcode=3, options=b""),
-    "s-nodata": lambda o: shaped(o, authority=[SOA], options=b""),
-    "s-nothing": lambda o: shaped(o, options=b""),
-    "s-alias": lambda o: shaped(o, [(None, "CNAME", dnswire.name_octets("www.other.example")),
-                                    ("www.other.example", "A", ONE)], options=b""),
-    "s-sections": lambda o: shaped(o, [(None, "A", ONE)], [("other.example", "NS", b"\2ns\5other\7example\0")],
-                                   [GLUE], options=b""),
-    "s-ede": lambda o: shaped(o, [(None, "A", ONE)], options=option(15, struct.pack("!H", 3) + b"why")),
-    "s-options": lambda o: shaped(o, [(None, "A", ONE)], options=option(10, bytes(16)) + option(3, b"id") + option(
-        65001, b"x") + option(8, struct.pack("!HBB", 1, 24, 24) + ONE[:3])),
-    "s-big": lambda o: shaped(o, [(None, "A", address_octets(f"10.8.7.{n}")) for n in range(60)], options=b""),
-    "s-huge": lambda o: shaped(o, [(None, "TXT", bytes([255]) + bytes(255))] * 200, options=b""),
-    "s-behind": lambda o: shaped(o, [(None, "A", ONE)]) + b"behind",
-    "s-nora": lambda o: shaped(o, [(None, "A", ONE)], flags=0),
-    "s-other": lambda o: shaped(o, [("www.unasked.example", "A", ONE)], options=b""),
-}
-
-
 # What the first label of a name has the nameserver do: (delay in s, octets) of each
 # datagram.  "gate" waits until the test says so; "late" has its milliseconds in it.
 MOODS = {
@@ -183,8 +139,6 @@ class Upstream:
             self.waiting.append((reply, source))
         elif mood == "late":
             self.delay(int(re.match(r"late(\d+)", name)[1]) / 1000, reply, source)
-        elif name.partition(".")[0].lower() in SHAPES:
-            self.give(SHAPES[name.partition(".")[0].lower()](octets), source)
         else:
             for delay, datagram in self.moods.get(mood, lambda o, r: [(0, r)])(octets, reply):
                 self.delay(delay, datagram, source)

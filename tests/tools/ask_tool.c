@@ -3,8 +3,9 @@
  * ask_tool: what the interception does with questions, by a configuration and
  * without a daemon, a queue or a socket.
  *
- *   ask_tool CONFIG <QUESTIONS
+ *   ask_tool [--unloaded] CONFIG <QUESTIONS
  *
+ * --unloaded: as if no table could be loaded yet.
  * A question is a line of words:
  *
  *   udp|tcp CLIENT NAMESERVER UID GID TIME EDNS NAME TYPE
@@ -22,12 +23,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "nfq/packet/intercept.h"
 #include "nfq/process/compiler.h"
 #include "nfq/process/diag_print.h"
 #include "nfq/process/exit_code.h"
 #include "policy/config/config.h"
+#include "resolver/compile/compile.h"
 #include "resolver/dns/rr.h"
 #include "resolver/dns/wire.h"
 #include "tests/packets.h"
@@ -181,12 +184,15 @@ ask(const struct config *config, const struct answer_source *source,
 }
 
 static struct table *
-compile_table(const struct config *config, struct diag *diag)
+compile_table(const struct config *config, bool unloaded, struct diag *diag)
 {
-	int fd = compiler_run(config, diag);
+	int fd = unloaded ? memfd_create("image", MFD_CLOEXEC) :
+	    compiler_run(config, diag);
 	struct table *table = NULL;
 	const char *why;
 
+	if (unloaded && compile_unloaded(&config->mesh, NULL, fd) != 0)
+		return NULL;
 	if (fd >= 0 && table_open(&table, fd, &why) != 0)
 		fprintf(stderr, "%s\n", why);
 	return table;
@@ -214,6 +220,7 @@ open_policy(struct policy_source *policy, struct rules **rules,
 int
 main(int argc, char **argv)
 {
+	const bool unloaded = argc > 1 && strcmp(argv[1], "--unloaded") == 0;
 	struct diag diag = DIAG_INIT;
 	struct config *config = NULL;
 	struct policy_source policy = { .rules = NULL };
@@ -223,12 +230,13 @@ main(int argc, char **argv)
 	static char text[MAX_LINE];
 	struct line line;
 
-	if (argc != 2) {
-		fputs("usage: ask_tool CONFIG <QUESTIONS\n", stderr);
+	if (argc != 2 + unloaded) {
+		fputs("usage: ask_tool [--unloaded] CONFIG <QUESTIONS\n",
+		    stderr);
 		return EXIT_USAGE;
 	}
-	if (config_load(&config, argv[1], &diag) == 0)
-		table = compile_table(config, &diag);
+	if (config_load(&config, argv[1 + unloaded], &diag) == 0)
+		table = compile_table(config, unloaded, &diag);
 	diag_print(&diag, "ask_tool", stderr);
 	diag_free(&diag);
 	if (table == NULL || !open_policy(&policy, &rules, table))

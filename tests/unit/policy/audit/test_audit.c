@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "policy/audit/audit.h"
 
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -321,101 +320,6 @@ TEST(many_threads_lose_nothing_uncounted)
 	CHECK(h.records + refused >= CROWD * EACH / 2);
 	unlink(all);
 	unlink(some);
-	rmdir(dir);
-}
-
-TEST(files_can_be_moved_away_and_reopened)
-{
-	char dir[] = "/tmp/nfdns-audit-XXXXXX", path[64], moved[64];
-	struct audit_file file = {.sink = TAKES_USUAL};
-	struct audit_record record;
-	struct audit *audit = NULL;
-	struct harvest h;
-
-	CHECK(mkdtemp(dir) != NULL);
-	snprintf(path, sizeof(path), "%s/a", dir);
-	snprintf(moved, sizeof(moved), "%s/a.1", dir);
-	CHECK(audit_start(&audit, 1) == 0);
-	file.fd = open_file(path);
-	audit_set_files(audit, &file, 1);
-	CHECK(!audit_wants(audit, VERDICT_PASS));
-	for (uint32_t i = 0; i < 100; i++) {
-		record = numbered(i);
-		CHECK(put(audit, 0, &record));
-		/* In the middle the name goes, and nothing happens. */
-		if (i == 50)
-			CHECK(rename(path, moved) == 0);
-	}
-	file.fd = open_file(path);
-	audit_set_files(audit, &file, 1);
-	h = reap(fopen(moved, "r"));
-	CHECK(h.records == 100 && h.last == 99 && h.bad == 0 && !h.disorder);
-	record = numbered(100);
-	CHECK(put(audit, 0, &record));
-	audit_stop(audit, 20000);
-	h = reap(fopen(path, "r"));
-	CHECK(h.records == 1 && h.last == 100 && h.lost == 0);
-	unlink(path);
-	unlink(moved);
-	rmdir(dir);
-}
-
-/* A full disk, played by the limit on a file's size. */
-static void
-set_disk(rlim_t octets)
-{
-	struct rlimit limit;
-
-	getrlimit(RLIMIT_FSIZE, &limit);
-	limit.rlim_cur = octets;
-	CHECK(setrlimit(RLIMIT_FSIZE, &limit) == 0);
-}
-
-TEST(a_full_disk_leaves_whole_lines_and_is_tried_again)
-{
-	char dir[] = "/tmp/nfdns-audit-XXXXXX", path[64];
-	struct audit_file file = {.sink = TAKES_USUAL};
-	struct audit_record record;
-	unsigned long refused = 0, count = 0;
-	struct audit *audit = NULL;
-	struct harvest h;
-
-	CHECK(mkdtemp(dir) != NULL);
-	snprintf(path, sizeof(path), "%s/a", dir);
-	CHECK(audit_start(&audit, 1) == 0);
-	set_disk(10000);
-	file.fd = open_file(path);
-	audit_set_files(audit, &file, 1);
-	while (refused < 100) {
-		record = numbered((uint32_t)count++);
-		refused += !put(audit, 0, &record);
-	}
-	/* Room again: everything that was kept comes, and the count. */
-	set_disk(RLIM_INFINITY);
-	audit_stop(audit, 20000);
-	h = reap(fopen(path, "r"));
-	CHECK(h.bad == 0 && !h.disorder && h.lost == refused);
-	CHECK(h.records == count - refused);
-	unlink(path);
-
-	/* No room until the end: the line that was cut is taken back. */
-	CHECK(audit_start(&audit, 1) == 0);
-	set_disk(10000);
-	file.fd = open_file(path);
-	audit_set_files(audit, &file, 1);
-	for (uint32_t i = 0; i < 100; i++) {
-		record = numbered(i);
-		CHECK(put(audit, 0, &record));
-	}
-	audit_set_files(audit, NULL, 0);
-	h = reap(fopen(path, "r"));
-	CHECK(h.bad == 0 && h.records > 5 && h.records < 50);
-	CHECK(audit_lost(audit) == 100 - h.records);
-	CHECK(!audit_wants(audit, VERDICT_ANSWER));
-
-	set_disk(RLIM_INFINITY);
-	audit_stop(audit, 20000);
-	unlink(path);
 	rmdir(dir);
 }
 
