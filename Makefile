@@ -129,7 +129,7 @@ $(BUILD)/tests/%: $(BUILD)/tests/unit/%.o $(BUILD)/tests/main.o $(LIBRARY)
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) $(LIBRARY) $(ALL_LIBS)
 
 # Memory that runs out: tests/no_memory.h.
-$(filter %/test_no_memory %/test_cut,$(UNIT_TESTS)): private ALL_LDFLAGS += $(NO_MEMORY)
+$(filter %/test_cut,$(UNIT_TESTS)): private ALL_LDFLAGS += $(NO_MEMORY)
 NO_MEMORY := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=reallocarray
 
 # The one test that needs more than a file to read its input.

@@ -8,8 +8,6 @@ not get at the rest.
 """
 import contextlib
 import json
-import resource
-import signal
 import socket
 import struct
 import sys
@@ -92,81 +90,6 @@ class Connecting(Attack):
                 sock.connect((f"{network}.{self.count % 200 + 2}", 53))
             sock.close()
             self.count += 1
-
-
-class Holding(Attack):
-    """As many connections as there are to be had, none of them idle."""
-    WANTED = 2000
-
-    def run(self):
-        limit = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-        resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))
-        held = []
-        while self.goes_on():
-            if len(held) < min(self.WANTED, limit - 50):
-                with contextlib.suppress(OSError):
-                    sock = self.connect()
-                    sock.sendall(framed(query(MESH)))
-                    sock.setblocking(False)
-                    held.append(sock)
-                    self.count = max(self.count, len(held))
-            for sock in held[:: max(1, len(held) // 20)]:
-                try:
-                    if not sock.recv(65536):
-                        raise ConnectionResetError
-                    sock.send(framed(query(MESH)))
-                except BlockingIOError:
-                    pass
-                except OSError:
-                    held.remove(sock)
-                    sock.close()
-
-
-class Piling(Attack):
-    """Questions over TCP that nobody answers, on many connections, as fast as they are
-    taken; one is reset now and then while they wait.  Until it is told to end."""
-    CONNECTIONS, AT_ONCE, RESET_S = 300, 128, 0.02
-
-    def open(self, n):
-        sock = socket.socket()
-        sock.setblocking(False)
-        with contextlib.suppress(BlockingIOError):
-            sock.connect((self.server, 53))
-        return sock, b"".join(framed(query(f"n{k}-{n}.mute.example"))
-                              for k in range(self.AT_ONCE))
-
-    def turn(self, sock, octets):
-        """Sends some, reads what there is.  Returns what is left to send."""
-        with contextlib.suppress(BlockingIOError):
-            sent = sock.send(octets)
-            self.count += sent * self.AT_ONCE // self.size
-            octets = octets[sent:]
-        with contextlib.suppress(BlockingIOError):
-            if not sock.recv(1 << 20):
-                raise ConnectionResetError
-        return octets
-
-    def run(self):
-        def end(*_):
-            self.until = 0
-        signal.signal(signal.SIGTERM, end)
-        socks = [self.open(n) for n in range(self.CONNECTIONS)]
-        left = [octets for _, octets in socks]
-        reset = time.monotonic() + self.RESET_S
-        while self.goes_on():
-            for n, (sock, octets) in enumerate(socks):
-                self.size = len(octets)
-                try:
-                    left[n] = self.turn(sock, left[n]) or octets
-                    if time.monotonic() < reset:
-                        continue
-                except OSError:
-                    pass
-                reset = time.monotonic() + self.RESET_S
-                sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
-                sock.close()
-                socks[n] = self.open(n)
-                left[n] = octets
 
 
 class Flooding(Attack):
@@ -266,9 +189,8 @@ class Asking(Attack):
 
 
 if __name__ == "__main__":
-    attack = {c.__name__.lower(): c for c in (Pipelining, Connecting, Holding, Piling, Flooding,
-                                              Asking)}[sys.argv[1]](sys.argv[2],
-                                                                    float(sys.argv[3]))
+    attack = {c.__name__.lower(): c for c in (Pipelining, Connecting, Flooding,
+                                              Asking)}[sys.argv[1]](sys.argv[2], float(sys.argv[3]))
     attack.run()
     print(json.dumps({name: getattr(attack, name)
                       for name in ("count", "asked", "lost", "broken", "longest", "why")

@@ -82,7 +82,7 @@ MOODS = {
 }
 
 
-class Upstream:
+class Upstream(Closing):
     """A nameserver over UDP and TCP in this process; without moods it is always good, but
     for being late."""
 
@@ -180,12 +180,6 @@ class Upstream:
             self.stream.close()
             os.close(self.wake)
             os.close(self.waker)
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.close()
 
 
 class Question:

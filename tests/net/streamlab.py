@@ -18,7 +18,7 @@ def framed(octets):
     return struct.pack("!H", len(octets)) + octets
 
 
-class Connection:
+class Connection(Closing):
     """A TCP connection to a nameserver, seen as messages.  space None: in the
     namespace where this thread is."""
 
@@ -78,19 +78,13 @@ class Connection:
     def close(self):
         self.socket.close()
 
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.close()
-
 
 def ask_tcp(space, server, name, kind="A", device=None, timeout=5.0, **options):
     with Connection(space, server, timeout, device) as connection:
         return connection.ask(name, kind, **options)
 
 
-class StreamNameserver:
+class StreamNameserver(Closing):
     """A nameserver over TCP in this process.
 
     answer(octets) gives the octets of the answer; None: none, the question stays
@@ -172,12 +166,6 @@ class StreamNameserver:
         self.listener.close()
         os.close(self.end)
         os.close(self.ending)
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.close()
 
 
 def address_answer(address):

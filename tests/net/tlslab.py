@@ -10,7 +10,7 @@ import struct
 import subprocess
 import threading
 
-from netlab import Failure, Skip, family_of
+from netlab import Closing, Failure, Skip, family_of
 from streamlab import framed
 
 TLS_PORT = 853
@@ -97,7 +97,7 @@ def answering(answer):
     return behave
 
 
-class TlsServer:
+class TlsServer(Closing):
     """DNS over TLS; "behave" gets each connection and may be replaced."""
 
     def __init__(self, space, address, pair, behave, port=TLS_PORT):
@@ -155,12 +155,6 @@ class TlsServer:
         self.listener.close()
         self.drop_all()
         self.thread.join(5)
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.close()
 
 
 class TlsClient:

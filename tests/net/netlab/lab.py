@@ -11,7 +11,7 @@ from shared import BUILD
 
 from .nameserver import wait_for_answer
 from .namespace import Namespace, require_root, stop
-from .outcome import Failure, Skip, expect
+from .outcome import Closing, Failure, Skip, expect
 
 # Accepts what comes from lo and what answers something; and the neighbour
 # discovery without which IPv6 has no next hop.
@@ -27,7 +27,7 @@ table inet strict {
 """
 
 
-class Lab:
+class Lab(Closing):
     """Namespaces "vm" and "ns", joined by veth pairs vm0-ns0 (and vm1-ns1)."""
     VM4, NS4 = "192.0.2.1", "192.0.2.53"
     VM6, NS6 = "2001:db8::1", "2001:db8::53"
@@ -105,12 +105,6 @@ class Lab:
                 space.close()
         shutil.rmtree(self.directory, ignore_errors=True)
         atexit.unregister(self.close)
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.close()
 
     def dnsmasq(self, space, listen, *options):
         """A real nameserver; returns when it answers."""

@@ -11,10 +11,10 @@ import time
 
 from .daemon import HAND_OVER
 from .namespace import stop
-from .outcome import WAIT_S, expect
+from .outcome import WAIT_S, Closing, expect
 
 
-class Manager:
+class Manager(Closing):
     """Runs a Daemon as a unit with FileDescriptorStoreMax=."""
 
     def __init__(self, daemon):
@@ -89,9 +89,3 @@ class Manager:
         for _, fd in self.stored:
             os.close(fd)
         self.socket.close()
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.close()

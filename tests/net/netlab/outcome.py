@@ -37,6 +37,16 @@ def wait_until(condition, what, timeout=WAIT_S):
         select.select([], [], [], min(0.1, max(0.01, waited / 10)))
 
 
+class Closing:
+    """What a "with" closes at its end."""
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+
 def run(case):
     """Whether it went well; it prints its line."""
     name = case.__name__

@@ -4,8 +4,10 @@ import ipaddress
 import socket
 import struct
 
+from .outcome import Closing
 
-class Capture:
+
+class Capture(Closing):
     """Frames on a device of a namespace, from when this object is made."""
 
     def __init__(self, space, device, buffer=32 << 20):
@@ -31,12 +33,6 @@ class Capture:
 
     def close(self):
         self.socket.close()
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.close()
 
 
 def udp_of(packet):

@@ -119,40 +119,6 @@ TEST(errno_is_left_alone)
 	CHECK(strcmp(written, "<6>x\n") == 0);
 }
 
-TEST(a_terminal_gets_words)
-{
-	int master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC), slave;
-	int saved = dup(STDERR_FILENO);
-	char text[256];
-	size_t length = 0;
-	ssize_t n;
-
-	CHECK(master >= 0 && grantpt(master) == 0 && unlockpt(master) == 0);
-	slave = open(ptsname(master), O_RDWR | O_NOCTTY | O_CLOEXEC);
-	CHECK(slave >= 0);
-	if (slave < 0)
-		return;
-	dup2(slave, STDERR_FILENO);
-	log_set_level(LOG_LEVEL_INFO);
-	log_error("bad");
-	log_info("fine");
-	dup2(saved, STDERR_FILENO);
-	log_set_level(LOG_LEVEL_INFO);
-	close(saved);
-	/* A terminal hands over in pieces. */
-	do {
-		n = poll(&(struct pollfd){ .fd = master, .events = POLLIN }, 1,
-		    10000) == 1 ? read(master, text + length,
-		    sizeof(text) - 1 - length) : 0;
-		length += n > 0 ? (size_t)n : 0;
-		text[length] = '\0';
-	} while (n > 0 && strstr(text, "fine\r\n") == NULL);
-	CHECK(strncmp(text, "test_log: error: bad\r\n", 22) == 0);
-	CHECK(strstr(text, "<3>") == NULL);
-	close(slave);
-	close(master);
-}
-
 TEST(levels_have_names)
 {
 	enum log_level level;

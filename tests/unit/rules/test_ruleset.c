@@ -210,48 +210,6 @@ TEST(rules_of_tcp)
 	free(text);
 }
 
-TEST(bypasses_stand_before_the_queue)
-{
-	uid_t users[] = { 998, 0 };
-	gid_t groups[] = { 4294967294U };
-	struct config_mark marks[] = { { 0x539, 0xfff }, { 7, UINT32_MAX } };
-	struct config_prefix destinations[] = {
-		prefix("169.254.169.254", 32), prefix("fd00::", 8),
-	};
-	static const char *const parts[] = {
-		"elements = { 169.254.169.254 }", "elements = { fd00::/8 }",
-		"comment \"canary\"",
-		"meta skuid 998 counter accept comment \"bypass: user 998\"",
-		"meta skuid 0 counter accept",
-		"meta skgid 4294967294 counter accept",
-		"meta mark & 0x00000fff == 0x00000539 counter accept",
-		"meta mark 0x00000007 counter accept",
-		"ip daddr @bypass4 counter accept",
-		"ip6 daddr @bypass6 counter accept",
-		"comment \"questions\"", NULL
-	};
-	struct config config = plain;
-	char *text;
-
-	config.capture.bypass = (struct config_bypass){
-		.users = users, .user_count = 2,
-		.groups = groups, .group_count = 1,
-		.marks = marks, .mark_count = 2,
-		.destinations = destinations, .destination_count = 2,
-	};
-	text = printed(&config, RULES_FULL);
-	CHECK(in_order(text, parts));
-	free(text);
-
-	/* The canary's stage touches no user's packet, nor needs the sets. */
-	text = printed(&config, RULES_CANARY);
-	CHECK(in_order(text, (const char *const[]){ "comment \"canary\"\n\t}\n",
-	    "chain verdict", "notrack", NULL }));
-	CHECK(text != NULL && strstr(text, "bypass:") == NULL &&
-	    strstr(text, "elements") == NULL);
-	free(text);
-}
-
 /* In the end what was queued with the zone still to come passes without. */
 TEST(leaving_passes_without_a_zone)
 {
@@ -268,32 +226,6 @@ TEST(leaving_passes_without_a_zone)
 	config.capture.zone = 0;
 	text = printed(&config, RULES_LEAVING);
 	CHECK(text != NULL && strstr(text, "zone") == NULL);
-	free(text);
-}
-
-TEST(only_the_named_nameservers)
-{
-	struct config_prefix nameservers[] = {
-		prefix("127.0.0.53", 32), prefix("::1", 128),
-	};
-	struct config config = plain;
-	char *text;
-
-	config.capture.any_nameserver = false;
-	config.capture.nameservers = nameservers;
-	config.capture.nameserver_count = 2;
-	text = printed(&config, RULES_FULL);
-	CHECK(in_order(text, (const char *const[]){
-	    "set nameservers4", "set nameservers6",
-	    "udp dport 53 ip daddr @nameservers4 meta mark set",
-	    "udp dport 53 ip6 daddr @nameservers6 meta mark set", NULL }));
-	CHECK(text != NULL && strstr(text, "\"questions\"") == NULL);
-	free(text);
-
-	config.capture.nameserver_count = 1;
-	text = printed(&config, RULES_FULL);
-	CHECK(text != NULL && strstr(text, "@nameservers4") != NULL &&
-	    strstr(text, "nameservers6") == NULL);
 	free(text);
 }
 

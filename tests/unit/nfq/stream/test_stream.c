@@ -10,66 +10,6 @@
 #include "nfq/stream/options.h"
 #include "tests/check.h"
 
-TEST(messages_come_whole_or_not_at_all)
-{
-	static const uint8_t octets[] = "\0\3abc\0\0\0\1x\377\377y";
-	const size_t all = sizeof(octets) - 1;
-	const uint8_t *message;
-	size_t length;
-
-	/* However the octets arrive: nothing but whole messages, in order. */
-	for (size_t have = 0; have <= all; have++) {
-		struct stream_input input = { octets, have };
-		size_t count = 0;
-
-		while (stream_frame_next(&input, &message, &length))
-			count++;
-		CHECK(count == (have >= 10 ? 3u : have >= 7 ? 2u :
-		    have >= 5 ? 1u : 0u));
-		CHECK(input.left <= have && input.octets + input.left ==
-		    octets + have);
-	}
-	struct stream_input input = { octets, all };
-
-	CHECK(stream_frame_next(&input, &message, &length));
-	CHECK(length == 3 && memcmp(message, "abc", 3) == 0);
-	CHECK(stream_frame_next(&input, &message, &length) && length == 0);
-	CHECK(stream_frame_next(&input, &message, &length) && length == 1 &&
-	    *message == 'x');
-	CHECK(!stream_frame_next(&input, &message, &length) && input.left == 3);
-}
-
-TEST(prefix_is_written)
-{
-	uint8_t prefix[STREAM_PREFIX];
-
-	stream_frame_put(prefix, 0x1234);
-	CHECK(prefix[0] == 0x12 && prefix[1] == 0x34);
-	stream_frame_put(prefix, STREAM_MESSAGE_MAX);
-	CHECK(prefix[0] == 0xff && prefix[1] == 0xff);
-}
-
-TEST(buffer_keeps_the_order)
-{
-	struct stream_buffer b = { .octets = NULL };
-	uint8_t in[251], out = 0, next = 0;
-
-	for (size_t round = 0; round < 1000; round++) {
-		size_t put = round * 7 % sizeof(in), take;
-
-		for (size_t i = 0; i < put; i++)
-			in[i] = next++;
-		CHECK(stream_buffer_put(&b, in, put) == 0);
-		take = stream_buffer_length(&b) * (round % 3) / 2;
-		for (size_t i = 0; i < take; i++)
-			CHECK(b.octets[b.start + i] == out++);
-		stream_buffer_take(&b, take);
-		CHECK(stream_buffer_length(&b) > 0 || b.octets == NULL);
-	}
-	stream_buffer_clear(&b);
-	CHECK(b.octets == NULL && stream_buffer_length(&b) == 0);
-}
-
 static struct stream_client_key
 client(unsigned int n)
 {

@@ -209,47 +209,6 @@ reap(FILE *in)
 	return h;
 }
 
-static void *
-reap_pipe(void *argument)
-{
-	struct harvest *h = argument;
-
-	*h = reap(fdopen((int)h->last, "r"));
-	return NULL;
-}
-
-/*
- * Nobody reads the pipe at first: the thread that puts is not held up, and
- * what it was refused is what is counted and what is told later.
- */
-TEST(a_blocked_sink_loses_records_and_says_how_many)
-{
-	struct audit_file file = {.sink = TAKES_ALL};
-	struct harvest h = { .records = 0 };
-	unsigned long refused = 0, count = 0;
-	struct audit *audit = NULL;
-	pthread_t reader;
-	int fds[2];
-
-	CHECK(pipe2(fds, O_CLOEXEC) == 0 && audit_start(&audit, 1) == 0);
-	file.fd = fds[1];
-	audit_set_files(audit, &file, 1);
-	while (refused < 1000) {
-		struct audit_record record = numbered((uint32_t)count++);
-
-		refused += !put(audit, 0, &record);
-	}
-	CHECK(audit_lost(audit) == refused);
-	h.last = fds[0];
-	CHECK(pthread_create(&reader, NULL, reap_pipe, &h) == 0);
-	/* Closes the pipe after all that is left, which ends the reader. */
-	audit_stop(audit, 20000);
-	pthread_join(reader, NULL);
-	CHECK(h.bad == 0 && !h.disorder);
-	CHECK(h.records == count - refused);
-	CHECK(h.lost == refused);
-}
-
 #define CROWD 4U
 #define EACH 20000U
 
@@ -323,43 +282,3 @@ TEST(many_threads_lose_nothing_uncounted)
 	rmdir(dir);
 }
 
-TEST(a_dead_sink_does_not_stop_a_living_one)
-{
-	char path[] = "/tmp/nfdns-audit-XXXXXX";
-	struct audit_file files[2] = {{.sink = TAKES_ALL}, {.sink = TAKES_ALL}};
-	struct audit *audit = NULL;
-	struct harvest h;
-	int pipe_fds[2];
-	uint32_t count = 20000;
-
-	CHECK(pipe2(pipe_fds, O_CLOEXEC) == 0);
-	close(pipe_fds[0]);		/* EPIPE */
-	files[0].fd = pipe_fds[1];
-	files[1].fd = mkostemp(path, O_APPEND);
-	CHECK(audit_start(&audit, 1) == 0);
-	audit_set_files(audit, files, 2);
-	for (uint32_t i = 0; i < count; i++) {
-		struct audit_record record = numbered(i);
-
-		while (!put(audit, 0, &record))
-			poll(NULL, 0, 1);
-	}
-	audit_stop(audit, 1000);
-	h = reap(fopen(path, "r"));
-	CHECK(h.records == count && h.last == count - 1 && h.bad == 0);
-	unlink(path);
-
-	/* All lost, in time. */
-	files[0].fd = open("/dev/full", O_WRONLY | O_CLOEXEC);
-	CHECK(files[0].fd >= 0 && audit_start(&audit, 1) == 0);
-	audit_set_files(audit, files, 1);
-	for (uint32_t i = 0; i < 50; i++) {
-		struct audit_record record = numbered(i);
-
-		CHECK(put(audit, 0, &record));
-	}
-	audit_set_files(audit, NULL, 0);
-	CHECK(audit_lost(audit) == 50);
-	audit_stop(audit, 1000);
-	audit_stop(NULL, 0);
-}

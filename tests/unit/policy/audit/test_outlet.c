@@ -63,12 +63,11 @@ static const struct audit_state beginning = { .time_ns = 76 },
 
 static char buffer[AUDIT_BUFFER_SIZE];
 static struct audit_outlet outlet;
-static uint32_t max_size;		/* MiB */
 
 static void
 open_outlet(int fd, bool fresh)
 {
-	const struct audit_file file = { .fd = fd, .sink.max_size = max_size };
+	const struct audit_file file = { .fd = fd };
 
 	if (fresh)
 		memset(&outlet, 0, sizeof(outlet));
@@ -244,31 +243,6 @@ TEST(a_full_pipe_is_written_on_where_it_stopped)
 	CHECK(c.left == 0 && !c.disorder);
 	audit_outlet_close(&outlet, &ending);
 	close(fds[0]);
-}
-
-/* Until another file comes, or this one is cut. */
-TEST(a_full_file_gets_no_more)
-{
-	struct content c;
-	uint32_t n = 0;
-
-	max_size = 1;
-	open_outlet(empty_file(), true);
-	while (record(n))
-		n++;
-	CHECK(n * RECORD_SIZE > (1 << 20) - 2 * RECORD_SIZE &&
-	    n * RECORD_SIZE < (1 << 20) + 2 * RECORD_SIZE);
-	audit_outlet_flush(&outlet);
-	CHECK(audit_outlet_is_full(&outlet) && !record(n));
-	audit_outlet_lose(&outlet, 3);
-	CHECK(!audit_outlet_tell(&outlet, &middle));
-	CHECK(truncate(path, 0) == 0);
-	audit_outlet_flush(&outlet);
-	CHECK(audit_outlet_tell(&outlet, &middle) && record(n));
-	audit_outlet_close(&outlet, &ending);
-	c = content_of_file(path);
-	CHECK(strcmp(c.kinds, "LRE") == 0 && c.told == 3);
-	max_size = 0;
 }
 
 TEST(names_of_formats_are_those_of_the_rows)

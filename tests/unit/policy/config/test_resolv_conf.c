@@ -95,24 +95,6 @@ TEST(search_domains_that_are_none_are_left_out)
 	CHECK(conf.search_count == MESH_MAX_SEARCH);
 }
 
-TEST(any_octets_can_be_read)
-{
-	static const char words[] = "nameserver search domain 1.2.3.4 ::1 a.b\n";
-	char noise[300];
-
-	srandom(5);
-	for (int i = 0; i < 20000; i++) {
-		size_t length = (size_t)random() % sizeof(noise);
-
-		for (size_t j = 0; j < length; j++)
-			noise[j] = random() % 3 == 0 ? (char)random() :
-			    words[(j + (size_t)i) % (sizeof(words) - 1)];
-		resolv_conf_parse(&conf, noise, length);
-		CHECK(conf.server_count <= RESOLV_CONF_MAX_SERVERS);
-		CHECK(conf.search_count <= MESH_MAX_SEARCH);
-	}
-}
-
 TEST(files_are_read)
 {
 	char path[] = "/tmp/nfdns-resolv-XXXXXX";

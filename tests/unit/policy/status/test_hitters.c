@@ -103,18 +103,6 @@ TEST(bounds_hold_for_zipf)
 	free(table);
 }
 
-/* The worst order for this algorithm: keys in turn, each comes after it went. */
-TEST(bounds_hold_for_keys_in_turn)
-{
-	struct hitters_table *table = fresh();
-
-	for (uint32_t round = 0; round < 20; round++)
-		for (uint32_t key = 0; key < KEYS; key++)
-			count(table, key);
-	check_bounds(table);
-	free(table);
-}
-
 /* Heavy ones first, then those who would push them out, then both. */
 TEST(a_flood_of_new_keys_pushes_no_heavy_one_out)
 {

@@ -355,61 +355,6 @@ TEST(deep_nesting)
 	free(text);
 }
 
-TEST(huge_strings)
-{
-	size_t size = 4 << 20;
-	char *text = malloc(size + 64), *at;
-	struct reading r;
-
-	MUST(text != NULL);
-	at = mempcpy(text, "{\"table\": {\"", 12);
-	memset(at, 'a', size);
-	at = mempcpy(at + size, "\": {\"ips\": []}}}", 16);
-	r = read_octets("nds", &mesh, text, (size_t)(at - text));
-	CHECK(r.diag.errors == 0 && r.diag.warnings == 1);
-	CHECK(strlen(r.diag.entries[0].text) < 400);
-	reading_free(&r);
-	free(text);
-}
-
-TEST(nul_characters)
-{
-	static const char text[] = "{\"table\": {\0\"x\": {}}}";
-	struct reading r = read_octets("nds", &mesh, text, sizeof(text) - 1);
-
-	CHECK(said(&r, DIAG_ERROR, "T:1: expected \",\" or \"}\", found"
-	    " NUL: not valid JSON"));
-	reading_free(&r);
-}
-
-/* Wherever the text is cut: one error with a line, never a crash. */
-TEST(cut_off_at_every_octet)
-{
-	static const char text[] = ONE(
-	    "\"web.own.svc.mesh.test\": {\"ips\": [\"10.0.0.1\", \"::1\"],\n"
-	    " \"registry\": \"Kubernetes\", \"shortname\": \"w\\u0065b\",\n"
-	    " \"namespace\": \"own\", \"altHosts\": [\"alt\"]},\n"
-	    "\"\xc3\xa4.test\": {\"ips\": [\"10.0.0.2\"], \"n\": -1.5e+3}\n");
-
-	for (size_t cut = 0; cut < sizeof(text) - 1; cut++) {
-		struct reading r = read_octets("nds", &mesh, text, cut);
-
-		CHECK(r.diag.errors == 1);
-		CHECK(strncmp(r.diag.entries[0].text, "T:", 2) == 0);
-		reading_free(&r);
-	}
-	for (size_t i = 0; i < sizeof(text) - 1; i++) {
-		char changed[sizeof(text)];
-		struct reading r;
-
-		memcpy(changed, text, sizeof(text));
-		changed[i] ^= 0x15;
-		r = read_octets("nds", &mesh, changed, sizeof(text) - 1);
-		CHECK(r.diag.errors <= 1);
-		reading_free(&r);
-	}
-}
-
 static size_t
 addresses_left_of(unsigned int count)
 {

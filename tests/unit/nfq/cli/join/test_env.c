@@ -69,25 +69,6 @@ TEST(variables)
 	CHECK(diag.errors == 0 && has("A", "no end of line"));
 }
 
-/* Each in the line where it is, and the others are read. */
-TEST(every_error_at_once)
-{
-	read_env("A=$(id)\nB='x\nC=\"$HOME\"\n=1\nexport D=1\n1E=1\nF\n"
-	    "G=a b\nH='\x01'\nI=`id`\nJ='good'\nK=a;b\n");
-	CHECK(diag.errors == 11);
-	CHECK(says("FILE:1: A has a value that only a shell"));
-	CHECK(says("FILE:2: B has a quote that does not end"));
-	CHECK(says("FILE:3: C has '$'"));
-	CHECK(says("FILE:4: is not KEY='VALUE'"));
-	CHECK(says("FILE:5: is not"));
-	CHECK(says("FILE:6: is not"));
-	CHECK(says("FILE:7: is not"));
-	CHECK(says("FILE:8: G has a value that only a shell"));
-	CHECK(says("FILE:9: H has a control character"));
-	CHECK(says("FILE:12: K has"));
-	CHECK(env.count == 1 && has("J", "good"));
-}
-
 TEST(bounds)
 {
 	char *text = malloc(ENV_MAX_VALUE + 100);
@@ -132,27 +113,6 @@ TEST(mesh)
 	CHECK(diag.errors == 0 && env_find(&env, MESH_YAML_SERVER) == NULL);
 	read_yaml("defaultConfig: {}\n");
 	CHECK(diag.errors == 0 && env.count == 0);
-}
-
-TEST(no_mesh)
-{
-	read_yaml("");
-	CHECK(says("FILE: has no \"defaultConfig\""));
-	read_yaml("a: 1\n");
-	CHECK(says("FILE: has no \"defaultConfig\""));
-	read_yaml("- 1\n");
-	CHECK(says("FILE:1: this file is not a mapping"));
-	read_yaml("defaultConfig: 1\n");
-	CHECK(says("FILE:1: defaultConfig is not a mapping"));
-	read_yaml("defaultConfig:\n  proxyMetadata: [ 1 ]\n");
-	CHECK(says("FILE:2: proxyMetadata is not a mapping"));
-	read_yaml("defaultConfig:\n  discoveryAddress: { a: 1 }\n"
-	    "  proxyMetadata:\n    A: [ 1 ]\n    B: good\n");
-	CHECK(says("FILE:2: discoveryAddress is not a text"));
-	CHECK(says("FILE:4: A is not a text"));
-	CHECK(has("B", "good"));
-	read_yaml("defaultConfig:\n\t- x\n");
-	CHECK(diag.errors == 1 && says("FILE:2: "));
 }
 
 int
