@@ -78,10 +78,9 @@ route_socket_open(struct route_socket *s)
 	s->socket = mnl_socket_open2(NETLINK_ROUTE, SOCK_CLOEXEC);
 	if (s->socket == NULL)
 		return -errno;
-	/* Without it the kernel lists all tables, however large. */
-	(void)mnl_socket_setsockopt(s->socket, NETLINK_GET_STRICT_CHK, &on,
-	    sizeof(on));
-	if (mnl_socket_bind(s->socket, 0, MNL_SOCKET_AUTOPID) == 0)
+	/* Without it the kernel lists all tables, not the one that is asked for. */
+	if (mnl_socket_setsockopt(s->socket, NETLINK_GET_STRICT_CHK, &on,
+	    sizeof(on)) == 0 && mnl_socket_bind(s->socket, 0, MNL_SOCKET_AUTOPID) == 0)
 		return 0;
 	on = -errno;
 	route_socket_close(s);
@@ -186,8 +185,6 @@ route_entry_change(struct route_socket *s, bool add,
 struct list {
 	void *items;
 	size_t room, count;
-	int family;
-	uint32_t table;
 };
 
 static bool
@@ -300,9 +297,6 @@ take_entry(const struct nlmsghdr *message, void *data)
 	entry.protocol = header->rtm_protocol;
 	(void)mnl_attr_parse(message, sizeof(*header), take_entry_attribute,
 	    &entry);
-	/* A kernel before 4.20 does not look at the table we asked for. */
-	if (entry.table != list->table || entry.family != list->family)
-		return MNL_CB_OK;
 	if (list->count < list->room)
 		((struct route_entry *)list->items)[list->count] = entry;
 	list->count++;
@@ -317,8 +311,7 @@ route_entries_list(struct route_socket *s, int family, uint32_t table,
 	struct nlmsghdr *message = request(s, buffer, RTM_GETROUTE, NLM_F_DUMP);
 	struct rtmsg *header = mnl_nlmsg_put_extra_header(message,
 	    sizeof(*header));
-	struct list list = { .items = entries, .room = room, .family = family,
-		.table = table };
+	struct list list = { .items = entries, .room = room };
 	int error;
 
 	header->rtm_family = (uint8_t)family;

@@ -3,8 +3,7 @@
  * One rule: conditions that a packet has to meet, all of them, and what is then
  * done with it.  Both are primitive, as nft(8) and the kernel have them.
  * condition.c and statement.c have one row for each kind of them, which says how
- * nft writes it and by which expressions the kernel gets it; a rule is compared
- * with one of the kernel by these expressions (compare.h).
+ * nft writes it and by which expressions the kernel gets it.
  */
 #ifndef NFDNS_RULES_RULE_H
 #define NFDNS_RULES_RULE_H

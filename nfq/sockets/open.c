@@ -69,31 +69,23 @@ is_usual_source(const union sockets_address *source,
 	return is;
 }
 
-/* This and the functions below: 0 or a negative errno. */
-static int
-bind_device(int fd, uint32_t device)
-{
-	const int index = (int)device;
-
-	if (setsockopt(fd, SOL_SOCKET, SO_BINDTOIFINDEX, &index,
-	    sizeof(index)) == 0)
-		return 0;
-	/* Before Linux 5.7 it needs CAP_NET_RAW: go on without the device. */
-	return errno == EPERM ? 0 : -errno;
-}
-
-/* Gives the connection the source and the way of the client's packet. */
+/*
+ * Gives the connection the source and the way of the client's packet.  This and the
+ * functions below: 0 or a negative errno.
+ */
 static int
 bind_source(int fd, const struct sockets_request *request,
     const union sockets_address *to, socklen_t to_size, uint32_t mark)
 {
+	const int device = (int)request->device;
 	union sockets_address source;
 	const socklen_t size = source_of(request, &source);
 	int error = 0;
 
-	if (request->device != 0 &&
-	    !is_usual_source(&source, to, to_size, mark))
-		error = bind_device(fd, request->device);
+	if (device != 0 && !is_usual_source(&source, to, to_size, mark) &&
+	    setsockopt(fd, SOL_SOCKET, SO_BINDTOIFINDEX, &device,
+	    sizeof(device)) < 0)
+		error = -errno;
 	/* A port is taken at connect(2): 28,000 for each nameserver. */
 	if (error == 0)
 		error = switch_on(fd, SOL_IP, IP_BIND_ADDRESS_NO_PORT);
