@@ -190,7 +190,8 @@ loop_once(struct supervisor *s)
 	}
 	if (wait[WAIT_COMPILER].revents != 0)
 		reload_compiler_ready(s, monotime_now());
-	if (wait[WAIT_WATCH].revents != 0)
+	/* A reload in the same round may have left none. */
+	if (wait[WAIT_WATCH].revents != 0 && s->watch != NULL)
 		take_changes(s, watch_feeds(s->watch));
 	reload_begin(s, clients_step(s, wait + WAIT_CLIENTS, monotime_now()));
 	if (wait[WAIT_TIMER].revents != 0)

@@ -9,7 +9,6 @@
 #include "policy/log.h"
 #include "resolver/fds.h"
 
-
 /* One setting and the option it comes from, whose row has its range. */
 static const struct row {
 	const char *option;
