@@ -50,37 +50,6 @@ in_order(const char *text, const char *const *parts)
 	return text != NULL;
 }
 
-TEST(plain_rules)
-{
-	static const char *const parts[] = {
-		"table inet nfdns {\n\tchain question {\n",
-		"type filter hook output priority -310; policy accept;\n",
-		"\t\tmeta l4proto != udp counter accept comment \"not UDP\"\n",
-		"\t\tth dport != 53 counter accept comment \"not DNS\"\n",
-		"\t\tmeta mark & 0x70000000 == 0x70000000 udp dport 53 "
-		"meta mark set meta mark & 0x9fffffff | 0x10000000 counter "
-		"queue flags bypass to 5300 comment \"canary\"\n",
-		"\t\tmeta mark & 0x10000000 == 0x10000000 udp dport 53 "
-		"counter queue flags bypass to 5300 comment \"repeated: "
-		"counted before\"\n",
-		"\t\tudp dport 53 meta mark set meta mark | 0x10000000 counter "
-		"queue flags bypass to 5300 comment \"questions\"\n\t}\n",
-		"chain verdict {\n",
-		"type filter hook output priority -305; policy accept;\n",
-		"\t\tmeta mark & 0x10000000 == 0x10000000 counter "
-		"ct original zone set 53 meta mark set meta mark & 0x8fffffff "
-		"accept comment \"passed: conntrack zone 53\"\n",
-		"\t\tmeta mark & 0x70000000 == 0x20000000 counter notrack accept "
-		"comment \"answered: not tracked\"\n\t}\n}\n",
-		NULL
-	};
-	char *text = printed(&plain, RULES_FULL);
-
-	CHECK(in_order(text, parts));
-	CHECK(text != NULL && strstr(text, "set bypass") == NULL);
-	free(text);
-}
-
 /* With TCP: two more chains, two sets that fill themselves. */
 TEST(rules_of_containers)
 {
@@ -226,58 +195,6 @@ TEST(leaving_passes_without_a_zone)
 	config.capture.zone = 0;
 	text = printed(&config, RULES_LEAVING);
 	CHECK(text != NULL && strstr(text, "zone") == NULL);
-	free(text);
-}
-
-/* Before each rule that queues; off, there is nothing of it. */
-TEST(rate_of_users)
-{
-	static const char *const parts[] = {
-		"set users {\n\t\ttype uid\n\t\tsize 16384\n"
-		"\t\tflags dynamic,timeout\n\t\ttimeout 2s\n\t}\n",
-		"comment \"canary\"", "comment \"bypass: user 998\"",
-		"comment \"repeated: counted before\"",
-		"\t\tudp dport 53 meta skuid != 0 update @users { "
-		"meta skuid limit rate over "
-		"70/second burst 70 packets } meta mark set meta mark | "
-		"0x10000000 counter accept comment \"over capture.user_rate: "
-		"questions\"\n\t\tudp dport 53 meta skuid != 0 update "
-		"@users_octets { meta skuid limit rate over 65536 "
-		"bytes/second } meta mark set",
-		"octets of questions\"\n\t\tudp dport 53 meta mark set",
-		"\t\ttcp dport 53 tcp flags & (fin | syn | rst | ack) == syn "
-		"meta skuid != 0 update @users { meta skuid limit rate over "
-		"70/second burst 70 "
-		"packets } counter accept comment \"over capture.user_rate: "
-		"connections\"\n\t\ttcp dport 53 tcp flags & "
-		"(fin | syn | rst | ack) == syn meta skuid != 0 update "
-		"@users_tcp { meta skuid limit rate over ",
-		"new connections\"\n\t\ttcp dport 53",
-		"chain verdict", NULL
-	};
-	uid_t users[] = { 998 };
-	struct config config = plain;
-	char *text;
-
-	config.capture.tcp = true;
-	config.capture.bypass.users = users;
-	config.capture.bypass.user_count = 1;
-	text = printed(&config, RULES_FULL);
-	CHECK(text != NULL && strstr(text, "@users") == NULL &&
-	    strstr(text, "set users") == NULL);
-	free(text);
-	config.capture.user_rate = 70;
-	text = printed(&config, RULES_FULL);
-	CHECK(in_order(text, parts));
-	free(text);
-	/* No zone: passed questions have no mark to be known by. */
-	config.capture.zone = 0;
-	text = printed(&config, RULES_FULL);
-	CHECK(text != NULL && strstr(text, "packets } counter accept comment "
-	    "\"over capture.user_rate: questions\"") != NULL);
-	free(text);
-	text = printed(&config, RULES_CANARY);
-	CHECK(text != NULL && strstr(text, "@users") == NULL);
 	free(text);
 }
 

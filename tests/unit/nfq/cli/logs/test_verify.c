@@ -132,14 +132,6 @@ TEST(what_is_there_twice)
 	CHECK(records(1) == LOG_FINE && v.gap == 0);
 }
 
-/* Its worker is not known, nor what was before. */
-TEST(a_log_without_its_beginning)
-{
-	memset(&v, 0, sizeof(v));
-	next = 40;
-	CHECK(records(2) == LOG_FINE && v.gap == 0 && v.records == 2);
-}
-
 TEST(what_is_no_line_of_ours)
 {
 	static const char *const lines[] = { "", "x", "{}", "[]",
