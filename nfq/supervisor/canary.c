@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "nfq/supervisor/canary.h"
-
+/*
+ * The canary: a question that the supervisor sends as an application would, to
+ * the nameservers that applications use.  The worker answers it.  It proves the
+ * whole way: rules, queue, worker, verdict, mark, reroute, input.
+ */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <net/if.h>
@@ -12,6 +15,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "nfq/supervisor/parts.h"
 #include "nfq/sockets/address.h"
 #include "nfq/sockets/open.h"
 #include "resolver/clock.h"
@@ -21,6 +25,7 @@
 #include "resolver/dns/rr.h"
 #include "resolver/dns/wire.h"
 #include "rules/ruleset.h"
+#include "policy/log.h"
 
 #define MESSAGE_MAX	512
 
@@ -93,8 +98,12 @@ send_to(struct canary *c, const struct config *config,
 	return error;
 }
 
-int
-canary_receive(struct canary *c)
+/*
+ * 0 if nfdnsd has answered; -EAGAIN if no answer has come yet; -EPROTO or another
+ * negative errno if somebody else answered: then the question was not queued.
+ */
+static int
+receive(struct canary *c)
 {
 	uint8_t message[MESSAGE_MAX];
 	ssize_t length = recv(c->fd, message, sizeof(message),
@@ -122,8 +131,9 @@ is_unroutable(int error)
 	    error == -EAFNOSUPPORT || error == -ENODEV || error == -EINVAL;
 }
 
-int
-canary_send(struct canary *c, const struct config *config)
+/* To the first nameserver to which sending works.  0, or a negative errno. */
+static int
+send_one(struct canary *c, const struct config *config)
 {
 	struct resolv_conf conf;
 
@@ -189,7 +199,7 @@ explain(const struct resolv_server *server, const struct config *config,
 		    capture->mark_answered);
 }
 
-/* 0 when answered; -ETIMEDOUT, or an error of canary_receive(). */
+/* 0 when answered; -ETIMEDOUT, or an error of receive(). */
 static int
 wait_answer(struct canary *c, int timeout_ms)
 {
@@ -205,7 +215,7 @@ wait_answer(struct canary *c, int timeout_ms)
 			return -ETIMEDOUT;
 		if (poll(&wait, 1, left) <= 0)
 			continue;
-		error = canary_receive(c);
+		error = receive(c);
 		if (error != -EAGAIN)
 			return error;
 	}
@@ -250,4 +260,98 @@ canary_ask(const struct config *config, int timeout_ms, struct diag *diag)
 	if (error < 0)
 		explain(&own_address, config, error, diag);
 	return error;
+}
+
+/*
+ * The canary question, which the loop sends every few seconds.  Two states:
+ *
+ *   idle      after the interval, or when a new worker is ready: sent
+ *   sent      answered: idle.  Refused, answered by somebody else, or not
+ *             answered for two seconds: idle and "unanswered"
+ */
+
+#define INTERVAL_MS	5000
+#define WAIT_MS		2000
+
+void
+monitor_canary_start(struct monitor_canary *m, int watchdog_ms, int tick_ms,
+    monotime_t now)
+{
+	m->canary.fd = -1;
+	/* One canary before each answer to the watchdog. */
+	m->interval_ms = watchdog_ms > 0 && watchdog_ms / 4 < INTERVAL_MS ?
+	    watchdog_ms / 4 : INTERVAL_MS;
+	m->answered = now;		/* the start had its canary */
+	m->next = monotime_add_ms(now, tick_ms);
+}
+
+/* Ends a canary: 0 if it was answered, else a negative errno. */
+static void
+end_canary(struct supervisor *s, int error, monotime_t now)
+{
+	struct monitor_canary *m = &s->monitor.canary;
+
+	canary_close(&m->canary);
+	if (error == 0) {
+		m->answered = now;
+		if (m->unanswered)
+			log_notice("the canary question is answered again");
+	} else if (!m->unanswered) {
+		log_error("the canary question is not answered: %s",
+		    strerror(-error));
+	}
+	if (m->unanswered != (error != 0)) {
+		m->unanswered = error != 0;
+		supervisor_show_state(s);
+	}
+}
+
+static void
+send_canary(struct supervisor *s, monotime_t now)
+{
+	struct monitor_canary *m = &s->monitor.canary;
+	int error;
+
+	m->next = monotime_add_ms(now, m->interval_ms);
+	m->sent = now;
+	error = send_one(&m->canary, s->config);
+	if (error < 0)
+		end_canary(s, error, now);
+}
+
+void
+monitor_canary_tick(struct supervisor *s, monotime_t now)
+{
+	const struct monitor_canary *m = &s->monitor.canary;
+
+	if (m->canary.fd < 0) {
+		if (monotime_is_past(now, m->next))
+			send_canary(s, now);
+	} else if (monotime_ms_since(now, m->sent) >= WAIT_MS) {
+		end_canary(s, -ETIMEDOUT, now);
+	}
+}
+
+void
+monitor_canary_ready(struct supervisor *s, monotime_t now)
+{
+	int error;
+
+	/* A new worker in the same round of the loop may have ended it. */
+	if (s->monitor.canary.canary.fd < 0)
+		return;
+	error = receive(&s->monitor.canary.canary);
+	if (error != -EAGAIN)
+		end_canary(s, error, now);
+}
+
+/*
+ * A canary in flight was for the last worker.  It may have passed to the
+ * nameserver, so its outcome says nothing about the new worker.
+ */
+void
+monitor_worker_ready(struct supervisor *s, monotime_t now)
+{
+	canary_close(&s->monitor.canary.canary);
+	send_canary(s, now);
 }

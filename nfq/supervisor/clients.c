@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "nfq/supervisor/clients.h"
-
+/*
+ * Those who ask at run_dir/control (request.h).  Nobody is waited for: who sends no
+ * line or takes no answer is dropped after CLIENT_MS.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -11,8 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "nfq/process/diag_print.h"
 #include "nfq/supervisor/parts.h"
+#include "nfq/process/diag_print.h"
 #include "policy/config/newer.h"
 #include "policy/status/metrics.h"
 #include "resolver/fds.h"
@@ -365,6 +367,34 @@ pause_for(struct supervisor *s, struct client *c)
 	diag_free(&diag);
 }
 
+/*
+ * Flushes of the cache.  The worker has one at a time; one that a dying worker had is
+ * given to the next.
+ */
+static void
+give_flush(struct supervisor *s)
+{
+	const struct flush *first = &s->flushes.list[0];
+	struct control_message order = { .kind = CONTROL_FLUSH };
+
+	/* A worker that starts gets it when it is ready: clients_worker_ready(). */
+	if (s->flushes.count == 0 || s->flushes.given ||
+	    !s->worker.life.ready)
+		return;
+	order.generation = first->number;
+	order.name_length = (uint32_t)flush_write(first, order.name);
+	/* A worker that does not listen is dying: the next one gets it. */
+	s->flushes.given =
+	    control_send(s->worker.control, &order, NULL, 0) == 0;
+}
+
+void
+clients_worker_ready(struct supervisor *s)
+{
+	s->flushes.given = false;
+	give_flush(s);
+}
+
 static void
 refuse_cache(struct client *c)
 {
@@ -375,19 +405,21 @@ refuse_cache(struct client *c)
 static void
 ask_flush(struct supervisor *s, struct client *c)
 {
-	const struct flush flush = { .below = c->request.option != 0,
-		.name = c->request.name };
-	uint32_t number;
-	const int error = s->generation.cache < 0 ? -ENOENT :
-	    flush_ordered(s, &flush, &number);
+	struct flushes *f = &s->flushes;
 
-	if (error == 0)
-		wait_for(c, number);
-	else if (error == -ENOENT)
+	if (s->generation.cache < 0) {
 		refuse_cache(c);
-	else
+		return;
+	}
+	if (f->count == FLUSHES_MAX) {
 		refuse(c, EXIT_ERROR, "cache: too many flushes at once: ask "
 		    "again");
+		return;
+	}
+	f->list[f->count++] = (struct flush){ .number = ++f->number,
+		.below = c->request.option != 0, .name = c->request.name };
+	wait_for(c, f->number);
+	give_flush(s);
 }
 
 /* How many are over. */
@@ -602,17 +634,26 @@ clients_reloaded(struct supervisor *s, bool good)
 }
 
 void
-clients_flushed(struct supervisor *s, uint32_t number, uint64_t removed)
+clients_flushed(struct supervisor *s, const struct control_message *answer)
 {
-	struct client *c = next_waiting(s, REQUEST_FLUSH, number);
+	struct flushes *f = &s->flushes;
+	const uint32_t number = f->list[0].number;
+	struct client *c;
 	struct telling t;
 
+	if (!f->given || answer->generation != number)
+		return;
+	f->given = false;
+	f->count--;
+	memmove(f->list, f->list + 1, f->count * sizeof(f->list[0]));
+	give_flush(s);
+	c = next_waiting(s, REQUEST_FLUSH, number);
 	if (c == NULL || c->number != number)
 		return;
-	if (removed == UINT64_MAX)
+	if (answer->names == UINT64_MAX)
 		refuse(c, EXIT_ERROR, "cache: nfdnsd could not flush: see its log");
 	else if (tell_begin(&t, c)) {
-		(void)fprintf(t.out, "%" PRIu64 "\n", removed);
+		(void)fprintf(t.out, "%" PRIu64 "\n", answer->names);
 		tell_end(&t, EXIT_OK);
 	}
 }

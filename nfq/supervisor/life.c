@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "nfq/supervisor/life.h"
+#include "nfq/supervisor/worker_process.h"
 
 #include <string.h>
 

@@ -34,7 +34,7 @@
 #include "nfq/process/start_error.h"
 #include "nfq/queue/queue.h"
 #include "nfq/supervisor/parts.h"
-#include "nfq/supervisor/worker_death.h"
+#include "nfq/supervisor/worker_process.h"
 #include "policy/log.h"
 #include "policy/status/metrics.h"
 #include "resolver/text/diag.h"
@@ -595,7 +595,7 @@ supervisor_stop(struct supervisor *s)
 		reload_cancel(s);
 		status_set_state(&s->status, STATUS_STOPPING, NULL);
 	}
-	monitor_stop(s);
+	canary_close(&s->monitor.canary.canary);
 	keep_image_stop(s);
 	watch_close(s->watch);
 	s->watch = NULL;

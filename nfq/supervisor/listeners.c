@@ -236,34 +236,6 @@ supervisor_keep_listeners(const struct supervisor *s)
 	return error;
 }
 
-int
-supervisor_build_rules(const struct supervisor *s, struct ruleset *set,
-    const struct config *config, enum rules_stage stage, struct diag *diag)
-{
-	int error = ruleset_build(set, config, stage == RULES_FULL &&
-	    monotime_is_set(s->paused_until) ? RULES_PAUSED : stage, diag);
-
-	if (error == 0)
-		ruleset_listen_at(set, s->status.supervisor->stream_ports);
-	return error;
-}
-
-int
-supervisor_install_rules(struct supervisor *s, struct ruleset *set,
-    struct diag *diag)
-{
-	const int error = rules_kernel_install(s->kernel, set, &s->features,
-	    diag);
-
-	if (error < 0) {
-		ruleset_free(set);
-		return error;
-	}
-	ruleset_free(&s->set);
-	s->set = *set;
-	return 0;
-}
-
 void
 supervisor_stop_stream(struct supervisor *s)
 {

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The monitor: canaries, feeds and resolv.conf have files of their own. */
-#include "nfq/supervisor/monitor.h"
-
+/*
+ * The monitor: what the supervisor checks periodically.  Each concern has its
+ * own state.  Time is a parameter: only the supervisor's loop reads the clock.
+ * A problem is logged once when it begins and once when it ends, and
+ * supervisor_show_state() is called.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "nfq/supervisor/parts.h"
 #include "nfq/process/diag_print.h"
 #include "nfq/process/notify.h"
 #include "nfq/queue/queue.h"
-#include "nfq/supervisor/parts.h"
 #include "policy/log.h"
 #include "policy/status/metrics.h"
 
@@ -40,12 +43,6 @@ monitor_start(struct supervisor *s, monotime_t now)
 	m->rules.next = monotime_add_ms(now, MONITOR_RULES_MS);
 	m->absent.seen = s->config->absent;
 	(void)resolv_conf_read(&m->resolv_conf, RESOLV_CONF_PATH);
-}
-
-void
-monitor_stop(struct supervisor *s)
-{
-	canary_close(&s->monitor.canary.canary);
 }
 
 /*

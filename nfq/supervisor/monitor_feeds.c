@@ -5,7 +5,6 @@
 
 #include "nfq/supervisor/parts.h"
 #include "policy/log.h"
-#include "policy/status/feed_status.h"
 
 #define CLOCK_JUMP_MS	2000
 /* A feed says how it is twice in that time. */
@@ -77,3 +76,4 @@ monitor_feeds_tick(struct supervisor *s, int64_t now_ms, monotime_t now)
 	}
 	show(s, problem);
 }
+

@@ -7,16 +7,15 @@
 #ifndef NFDNS_NFQ_SUPERVISOR_PARTS_H
 #define NFDNS_NFQ_SUPERVISOR_PARTS_H
 
+#include <poll.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "nfq/handover/flush.h"
 #include "nfq/process/compiler.h"
 #include "nfq/process/last_image.h"
-#include "nfq/supervisor/canary.h"
-#include "nfq/supervisor/clients.h"
-#include "nfq/supervisor/monitor.h"
 #include "nfq/supervisor/worker_process.h"
 #include "nfq/supervisor/audit_files.h"
 #include "nfq/stream/listen.h"
@@ -32,6 +31,89 @@
 #include "rules/routes.h"
 #include "rules/ruleset.h"
 #include "resolver/image/table.h"
+#include "policy/config/resolv_conf.h"
+#include "policy/status/feed_status.h"
+#include "nfq/process/request.h"
+
+/* One canary in flight: canary.c. */
+struct canary {
+	int fd;				/* for poll(2); -1: none */
+	uint16_t id;
+	struct resolv_server server;
+};
+
+/* The canary question: idle, or sent and not answered yet (canary.fd >= 0). */
+struct monitor_canary {
+	struct canary canary;
+	int interval_ms;
+	monotime_t next;		/* when idle: time to send the next one */
+	monotime_t sent;
+	monotime_t answered;		/* when the last answer came */
+	bool unanswered;		/* the last canary was not answered */
+};
+
+/* The service manager's watchdog: it restarts a daemon that does not answer. */
+struct monitor_watchdog {
+	int patience_ms;		/* 0: there is no watchdog */
+	monotime_t next;
+};
+
+/* The comparison of the kernel's rules with the intended ones. */
+struct monitor_rules {
+	monotime_t next;
+	bool differs;
+};
+
+/* The sets of intercepted TCP connections. */
+struct monitor_streams {
+	bool full;
+	monotime_t full_until;		/* at least */
+	uint64_t passed;		/* connections so far without room */
+};
+
+/* The feeds whose tables the configuration names. */
+struct monitor_feeds {
+	char problem[FEED_HEALTH_TEXT];	/* of the first that is not well, or "" */
+	int64_t offset_ms;		/* of the time of day, from monotime_t */
+	monotime_t settled;		/* the time of day was set: none before */
+};
+
+/* The file of metrics. */
+struct monitor_metrics {
+	monotime_t next;
+	bool written;			/* the file is there */
+	int error;			/* of the last time: each is logged once */
+};
+
+/* What the configuration names and the machine lacks: config->absent. */
+struct monitor_absent {
+	monotime_t next;		/* look */
+	size_t seen;			/* how much it was at the last one */
+};
+
+struct monitor {
+	int tick_ms;
+	monotime_t next;		/* tick */
+	struct monitor_canary canary;
+	struct monitor_watchdog watchdog;
+	struct monitor_rules rules;
+	struct monitor_absent absent;
+	struct monitor_streams streams;
+	struct monitor_feeds feeds;
+	struct monitor_metrics metrics;
+	struct resolv_conf resolv_conf;	/* as last read */
+};
+
+/* What a reload is to do; each includes those before it. */
+enum reload_wish {
+	RELOAD_NOTHING,
+	RELOAD_TABLES,		/* tables and files of rules, if they changed;
+				   all else stays as it is */
+	RELOAD_MACHINE,		/* and what the config takes from the machine:
+				   users, cgroups, resolv.conf */
+	RELOAD_ALL,		/* the config's file too */
+	RELOAD_FORCED,		/* and accept a table that shrinks */
+};
 
 /* The phase of a reload. */
 enum reload_phase {
@@ -66,13 +148,43 @@ struct reload {
 	struct diag diag;
 };
 
-/* Requests to flush the cache: flush.c. */
+/* Requests to flush the cache: clients.c. */
 #define FLUSHES_MAX	16
 struct flushes {
 	struct flush list[FLUSHES_MAX];	/* the first is the worker's, */
 	unsigned int count;
 	bool given;			/* if it was given to it */
 	uint32_t number;		/* of the last one */
+};
+
+/* Those who ask at run_dir/control: clients.c. */
+#define CLIENTS_MAX	16
+#define CLIENTS_OTHERS	12	/* of these, at most: users but root, */
+#define CLIENTS_USER	4	/* and one of them */
+#define CLIENT_MS	2000
+#define CLIENTS_FDS	(1 + CLIENTS_MAX)
+
+struct client {
+	int fd;				/* -1: none */
+	uid_t uid;
+	monotime_t deadline;		/* never: it waits for us */
+	bool asked;			/* the line has come */
+	struct daemon_request request;
+	uint32_t number;		/* of the reload or flush that it waits for */
+	/* What is still to be sent, a packet at a time. */
+	char *err, *out;
+	size_t err_length, out_length, err_sent, out_sent;
+	bool ends;			/* and then: */
+	int code;
+	int fds[REQUEST_FDS];		/* descriptors of our own */
+	size_t fd_count;
+};
+
+struct clients {
+	int listener;			/* -1: closed */
+	bool full;			/* no descriptor for another, until the tick */
+	struct client list[CLIENTS_MAX];
+	enum reload_wish wish;		/* of this step */
 };
 
 /* The deletion of old conntrack entries: zone.c. */
@@ -201,19 +313,6 @@ int supervisor_change_listeners(struct supervisor *s,
  */
 int supervisor_start_listeners(struct supervisor *s)
     __attribute__((warn_unused_result));
-/*
- * ruleset_build() with the listeners' ports, which they have from
- * supervisor_start_listeners() on.
- */
-int supervisor_build_rules(const struct supervisor *s, struct ruleset *set,
-    const struct config *config, enum rules_stage stage, struct diag *diag)
-    __attribute__((warn_unused_result));
-/*
- * Installs other rules of the same configuration in place of s->set.  Owns "set" from
- * here on, also after an error.  0, or a negative errno with an error in diag.
- */
-int supervisor_install_rules(struct supervisor *s, struct ruleset *set,
-    struct diag *diag) __attribute__((warn_unused_result));
 /* Tries again to get what the start could not, and uses it.  Once a second. */
 void supervisor_retry_listeners(struct supervisor *s);
 /* Stores the listeners with the service manager.  0 or a negative errno. */
@@ -274,11 +373,6 @@ void keep_image_tick(struct supervisor *s, monotime_t now);
 /* The daemon stops: what is not written yet is, unless it takes too long. */
 void keep_image_stop(struct supervisor *s);
 
-/* state.c */
-
-/* Tells status page and service manager: ready, or degraded and why. */
-void supervisor_show_state(struct supervisor *s);
-
 /* generation.c */
 
 /*
@@ -293,6 +387,8 @@ int supervisor_open_settings(const struct config *config,
     struct diag *diag)
     __attribute__((warn_unused_result));
 
+/* Tells status page and service manager: ready, or degraded and why. */
+void supervisor_show_state(struct supervisor *s);
 /* Shows on the status page the generation, of which the worker has said "answer". */
 void supervisor_note_table(struct supervisor *s,
     const struct control_message *answer);
@@ -313,15 +409,76 @@ void supervisor_reopen_audit_files(struct supervisor *s);
  */
 void supervisor_tend_audit(struct supervisor *s);
 
-/* flush.c */
+/* clients.c */
 
-/* Takes a request, which gets a number.  0, or -EBUSY. */
-int flush_ordered(struct supervisor *s, const struct flush *flush,
-    uint32_t *number) __attribute__((warn_unused_result));
-/* Whether the worker has done the one that it was given. */
-bool flush_answered(struct supervisor *s, const struct control_message *answer);
-/* Call it for a new worker that is ready. */
-void flush_worker_ready(struct supervisor *s);
+/* Start from this; nothing is open. */
+void clients_init(struct clients *clients);
+
+/* Listens in s's run_dir.  0 or a negative errno. */
+int clients_open(struct supervisor *s) __attribute__((warn_unused_result));
+
+/* Ends all; what somebody waits for is not to come. */
+void clients_close(struct supervisor *s);
+
+/* What to wait for; those without a descriptor are -1. */
+void clients_poll(const struct clients *clients,
+    struct pollfd fds[static CLIENTS_FDS]);
+
+/*
+ * After poll(2), with what clients_poll() filled in.  Returns the reload that is asked
+ * for, which has to begin before any other.
+ */
+enum reload_wish clients_step(struct supervisor *s,
+    const struct pollfd fds[static CLIENTS_FDS], monotime_t now)
+    __attribute__((warn_unused_result));
+
+/* Drops who is too late.  Call it often. */
+void clients_tick(struct supervisor *s, monotime_t now);
+
+/*
+ * A reload is over, and the status page has counted it; s->reload.diag has what it
+ * said.
+ */
+void clients_reloaded(struct supervisor *s, bool good);
+
+/* A worker has flushed, and says what was removed; or is new, and ready to flush. */
+void clients_flushed(struct supervisor *s, const struct control_message *answer);
+void clients_worker_ready(struct supervisor *s);
+
+/* monitor.c */
+
+#define MONITOR_RULES_MS 10000	/* from one comparison of the rules to the next */
+
+/* Call it at the end of the start, before the first tick. */
+void monitor_start(struct supervisor *s, monotime_t now);
+/*
+ * Call it every LIFE_LOOK_MS.  It works once a second, or more often if the
+ * watchdog's time is short.
+ */
+enum reload_wish monitor_tick(struct supervisor *s, monotime_t now);
+/* monitor_feeds.c: looks how the feeds are.  now_ms is CLOCK_REALTIME. */
+void monitor_feeds_tick(struct supervisor *s, int64_t now_ms, monotime_t now);
+
+/* canary.c */
+
+/*
+ * Sends a canary to each nameserver of /etc/resolv.conf to which there is a
+ * route (127.0.0.1 if the file names none), and waits.  Returns 0 if nfdnsd
+ * answered each; -ETIMEDOUT with an error in diag that names the nameserver and
+ * the likely causes; or another negative errno with an error in diag.
+ */
+int canary_ask(const struct config *config, int timeout_ms, struct diag *diag)
+    __attribute__((warn_unused_result));
+/* Ends the one in flight; -1 is allowed. */
+void canary_close(struct canary *canary);
+void monitor_canary_start(struct monitor_canary *m, int watchdog_ms,
+    int tick_ms, monotime_t now);
+/* Sends the next canary when it is due; gives up on one after two seconds. */
+void monitor_canary_tick(struct supervisor *s, monotime_t now);
+/* Call it if the canary's descriptor is readable. */
+void monitor_canary_ready(struct supervisor *s, monotime_t now);
+/* Call it when a new worker is ready: sends the next canary at once. */
+void monitor_worker_ready(struct supervisor *s, monotime_t now);
 
 /* reload.c */
 
@@ -341,13 +498,17 @@ void reload_tick(struct supervisor *s, monotime_t now);
 /* The daemon stops: refuses the running reload and starts no other. */
 void reload_cancel(struct supervisor *s);
 
-/* cgroups.c */
+/* rules.c */
 
+/*
+ * ruleset_build() with the listeners' ports, which they have from
+ * supervisor_start_listeners() on.
+ */
+int supervisor_build_rules(const struct supervisor *s, struct ruleset *set,
+    const struct config *config, enum rules_stage stage, struct diag *diag)
+    __attribute__((warn_unused_result));
 /* Installs the rules again if a bypassed cgroup is another now.  Once a second. */
 void supervisor_look_at_cgroups(struct supervisor *s);
-
-/* pause.c */
-
 /*
  * Lets every new question pass for that long, from now on; 0: takes them again.  0, or
  * a negative errno with an error in diag: -EBUSY while a reload runs.
@@ -365,5 +526,10 @@ void supervisor_pause_tick(struct supervisor *s, monotime_t now);
  * missed.
  */
 struct watch *follow_open(const struct config *config, bool all);
+/*
+ * Reads the search list of /etc/resolv.conf.  RELOAD_MACHINE if it changed and
+ * the configuration has no search list: then the table contains it.
+ */
+enum reload_wish monitor_resolv_conf(struct supervisor *s);
 
 #endif

@@ -66,13 +66,10 @@ take_messages(struct supervisor *s)
 			    (int32_t)s->worker.pid);
 			log_debug("worker %d answers", (int)s->worker.pid);
 			monitor_worker_ready(s, monotime_now());
-			flush_worker_ready(s);
+			clients_worker_ready(s);
 			break;
 		case CONTROL_FLUSHED:
-			if (flush_answered(s, &message))
-				clients_flushed(s,
-				    (uint32_t)message.generation,
-				    message.names);
+			clients_flushed(s, &message);
 			break;
 		case CONTROL_TLS_WANTED:
 			supervisor_give_tls(s, monotime_now());

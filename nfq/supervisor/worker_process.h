@@ -13,11 +13,117 @@
 
 #include "nfq/handover/senders.h"
 #include "nfq/handover/control.h"
-#include "nfq/supervisor/life.h"
 #include "nfq/handover/generation_files.h"
 #include "resolver/clock.h"
 #include "policy/config/config.h"
 #include "policy/status/status.h"
+#include "nfq/queue/queue.h"
+
+/*
+ * The state of the worker's life, and the decisions that follow from it:
+ * whether the worker hangs, and whether and when another is started after its
+ * death.  No system call; time is a parameter.
+ */
+
+#define LIFE_LOOK_MS	50	/* how often life_look() is to be called */
+#define LIFE_HANG_MS	200	/* without progress: noticed 50 ms later at most */
+#define LIFE_HANG_CPU_MS 50	/* and has used so much CPU; no batch needs it */
+#define LIFE_VOUCH_MS	75	/* what one look counts at most, however late it is */
+#define LIFE_BLOCKED_MS	2000	/* without progress and without the CPU; TCP too */
+#define LIFE_READY_MS	10000	/* from the start of a worker to its first work */
+#define LIFE_START_MS	10000	/* how long fork(2) may fail before giving up */
+#define LIFE_CRASHES	5	/* within so long, and the next one has to wait: */
+#define LIFE_CRASHES_MS	60000
+#define LIFE_PAUSE_MS	1000
+#define LIFE_FAILURES	10	/* workers in a row that could not start */
+
+/* The signs of life of one thread of the worker. */
+struct life_signs {
+	uint64_t batches;	/* grows when one is finished */
+	bool has_work;		/* it is in a batch, or packets wait */
+	bool stopped;		/* the process is stopped: SIGSTOP, SIGTSTP */
+	int64_t cpu_ms;		/* CPU time of the process so far */
+};
+
+/*
+ * Why a thread finishes nothing.  A thread that gets no CPU, because other
+ * programs use all of it, must not be taken for one that loops: another worker
+ * would get no CPU either.
+ */
+enum life_sign {
+	LIFE_MOVES,
+	LIFE_LOOPS,		/* it uses the CPU, and no packet needs so much */
+	LIFE_STOPPED,		/* a signal stopped the process */
+	LIFE_BLOCKED,		/* it has waited too long for something */
+};
+
+struct life_slot {
+	uint64_t batches;
+	int64_t since;		/* the first look at which it stood still; 0: none */
+	int64_t cpu_ms;		/* CPU time at that look */
+};
+
+struct worker_life {
+	bool ready;
+	monotime_t started;
+	monotime_t looked;
+	int64_t watched_ms;	/* a clock that only looks wind; never 0 */
+	monotime_t starting;	/* fork(2) fails since then; never: it works */
+	unsigned int failures;
+	monotime_t crashes[LIFE_CRASHES];	/* the last; never: none */
+	unsigned int crash;	/* the oldest of them */
+	monotime_t pause;	/* no start before that; never: at once */
+	struct life_slot slots[STATUS_MAX_SLOTS];
+};
+
+/* A worker has been forked. */
+void life_begin(struct worker_life *life, monotime_t now);
+
+/* The worker has said that it is ready. */
+void life_ready(struct worker_life *life);
+
+/*
+ * fork(2) has failed.  True: it has failed for too long; give up, as no client
+ * waits any more for an answer to the questions in the queue.
+ */
+bool life_start_failed(struct worker_life *life, monotime_t now);
+
+/*
+ * Begins a look at all threads.  False: the supervisor itself did not run for
+ * so long that it cannot tell which thread stood still; this look only notes
+ * the state.  A look that comes later than it should counts LIFE_VOUCH_MS only:
+ * a virtual machine whose host takes its CPUs away for a moment sees the time
+ * pass, and charges it to whatever program was running.
+ */
+bool life_look(struct worker_life *life, monotime_t now);
+
+/*
+ * Checks one thread in this look: whether it has had work for limit_ms and has
+ * finished no batch.  Before the worker is ready, the result is LIFE_MOVES.
+ */
+enum life_sign life_check(struct worker_life *life, unsigned int slot,
+    const struct life_signs *signs, bool looking, int limit_ms);
+
+/* Whether the worker has not become ready in LIFE_READY_MS. */
+bool life_is_late(const struct worker_life *life, monotime_t now);
+
+enum life_next {
+	LIFE_ANOTHER,		/* start one */
+	LIFE_LATER,		/* start one when life_may_start() says so */
+	LIFE_OVER,		/* give up */
+};
+
+/*
+ * The worker is dead; decides what to do.  LIFE_CRASHES crashes or hangs within
+ * LIFE_CRASHES_MS make the next worker wait; no number of them ends the daemon,
+ * nor do kills from elsewhere, as they say nothing about the next worker.  Ten
+ * workers in a row that cannot start, or that soon exit by themselves, do.
+ */
+enum life_next life_end(struct worker_life *life, enum status_death cause,
+    bool exited, monotime_t now);
+
+/* Whether the pause after life_end() is over. */
+bool life_may_start(const struct worker_life *life, monotime_t now);
 
 /*
  * The upper part is what a worker starts with: the supervisor sets it and owns
@@ -27,7 +133,6 @@ struct worker_process {
 	const struct config *config;
 	const int *queues;
 	const int *listeners;		/* for TCP; -1: it is not taken */
-	const int *raw;			/* as in worker_handover */
 	struct generation_files *generation;
 	struct status_page *status;
 
@@ -39,7 +144,6 @@ struct worker_process {
 	monotime_t crashed;		/* when one crashed last; never: none has */
 	bool killed;			/* by the supervisor */
 	enum life_sign hangs;		/* why, unless LIFE_MOVES */
-	unsigned int hung;		/* the slot that hung */
 	struct { monotime_t begun; unsigned int said, unsaid; } talk;
 };
 
@@ -107,5 +211,39 @@ void worker_process_stop(struct worker_process *worker, int timeout_ms,
 int worker_process_wait_ready(struct worker_process *worker, int interrupt,
     int timeout_ms, struct control_message *message, int *wait_status)
     __attribute__((warn_unused_result));
+
+/* Why a worker died, what becomes of its packets, and the line of the log. */
+
+/* wait_status is that of waitpid(2). */
+enum status_death worker_death_cause(const struct worker_process *worker,
+    int wait_status);
+
+/*
+ * What becomes of the packets that the dead worker had read.  One of them may be
+ * to blame for a crash or a hang, so no other worker gets them: they pass, or are
+ * dropped if a rule could deny; so they do if no other worker comes.  Else they
+ * are put back.
+ */
+enum queue_fate worker_death_fate(const struct worker_process *worker,
+    enum status_death cause, enum life_next next);
+
+/*
+ * Whether what the dead worker wrote must not reach the next one: a system call
+ * that is forbidden, or the second crash within WORKER_TERM_MS, may be the work of
+ * somebody who had taken it over.
+ */
+#define WORKER_TERM_MS	60000
+bool worker_death_distrusts(struct worker_process *worker, int wait_status,
+    monotime_t now);
+
+/* Logs a death, at most five a second. */
+void worker_death_tell(struct worker_process *worker, int wait_status,
+    enum queue_fate fate, enum life_next next);
+
+/* Logs how many deaths worker_death_tell() omitted, once a second. */
+void worker_death_tell_unsaid(struct worker_process *worker, monotime_t now);
+
+/* ": REASON" for a worker that exited by itself, else "". */
+const char *worker_death_text(int wait_status);
 
 #endif

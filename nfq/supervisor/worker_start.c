@@ -15,7 +15,7 @@
 #include "nfq/process/exit_code.h"
 #include "nfq/queue/queue.h"
 #include "nfq/supervisor/parts.h"
-#include "nfq/supervisor/worker_death.h"
+#include "nfq/supervisor/worker_process.h"
 #include "policy/log.h"
 
 #define READY_MS	10000
@@ -235,6 +235,6 @@ supervisor_replace_worker(struct supervisor *s, const struct config *before,
 	}
 	leave(s, &old, &now);
 	monitor_worker_ready(s, monotime_now());
-	flush_worker_ready(s);
+	clients_worker_ready(s);
 	return 0;
 }

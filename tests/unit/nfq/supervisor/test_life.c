@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The worker's life, by a clock of the test's own: life.h. */
-#include "nfq/supervisor/life.h"
+#include "nfq/supervisor/worker_process.h"
 
 #include "tests/check.h"
 

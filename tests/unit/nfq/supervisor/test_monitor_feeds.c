@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The monitor's look at feeds, by clocks of the test's own. */
-#include "nfq/supervisor/monitor.h"
+#include "nfq/supervisor/parts.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -9,7 +9,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "nfq/supervisor/parts.h"
 #include "policy/log.h"
 #include "tests/check.h"
 
