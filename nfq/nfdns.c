@@ -5,8 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "nfq/cli/command.h"
-#include "nfq/cli/message.h"
+#include "nfq/cli/commands.h"
 #include "nfq/process/compiler.h"
 #include "nfq/process/exit_code.h"
 #include "policy/config/config.h"

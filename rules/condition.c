@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "rules/encode.h"
+#include "rules/nft_message.h"
 #include "rules/rule.h"
 
 /* Where addresses and ports stand in the headers; octets. */

@@ -9,7 +9,7 @@
 #include <libnftnl/expr.h>
 #include <libnftnl/udata.h>
 
-#include "rules/expressions.h"
+#include "rules/nft_message.h"
 
 /* Of what we add to a rule's userdata; nft(8) passes over what it does not know. */
 #define UDATA_RULE_DIGEST	200

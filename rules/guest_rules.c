@@ -26,13 +26,11 @@
  * The copy has another mark than the rule that makes it looks for: one that came by lo
  * again would be copied for ever.
  */
-#include "rules/guest_rules.h"
+#include "rules/ruleset.h"
 
 #include <linux/rtnetlink.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
-
-#include "rules/rule_kinds.h"
 
 #define FIXED	(2 * (size_t)18)	/* of both versions of IP */
 

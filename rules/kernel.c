@@ -14,12 +14,9 @@
 #include <libnftnl/rule.h>
 #include <libnftnl/set.h>
 
-#include "rules/expressions.h"
-#include "rules/kernel.h"
-#include "rules/netlink/batch.h"
-#include "rules/netlink/netlink.h"
 #include "rules/nft_message.h"
-#include "rules/snapshot.h"
+#include "rules/kernel.h"
+#include "rules/netlink/netlink.h"
 
 /* What is read of the table in the kernel. */
 

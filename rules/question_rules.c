@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "rules/question_rules.h"
+#include "rules/ruleset.h"
 
 #include <linux/rtnetlink.h>
 #include <netinet/in.h>
-
-#include "rules/rule_kinds.h"
 
 static void
 then_leave_unanswered(struct rule *rule, const struct ruleset *set)

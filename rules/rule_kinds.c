@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "rules/rule_kinds.h"
+#include "rules/ruleset.h"
 
 #include <arpa/inet.h>
 #include <assert.h>

@@ -51,11 +51,7 @@
 #include <sys/socket.h>
 
 #include "rules/cgroup.h"
-#include "rules/guest_rules.h"
-#include "rules/question_rules.h"
-#include "rules/rule_kinds.h"
 #include "rules/ruleset.h"
-#include "rules/stream_rules.h"
 
 /* Rules that there are whatever the config says: at most this many. */
 #define FIXED_RULES (12 + QUESTION_RULES + STREAM_RULES)

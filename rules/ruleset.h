@@ -209,4 +209,80 @@ uint32_t ruleset_orphan_mark(const struct config *config);
 /* Of an answer to what a container asked, until its copy is on the way back. */
 uint32_t ruleset_back_mark(const struct config *config);
 
+/* What several rules of the set have in common: conditions and outcomes. */
+
+/*
+ * Appends a rule without conditions and statements; ruleset_build() made room
+ * for all.  The comment is a format.
+ */
+struct rule *add_rule(struct ruleset *set, enum rules_chain chain,
+    const char *comment, ...) __attribute__((format(printf, 3, 4)));
+
+void when_family(struct rule *rule, bool ipv4);
+void when_protocol(struct rule *rule, enum condition_operator operator,
+    uint8_t protocol);
+void when_port53(struct rule *rule, enum condition_operator operator);
+/* UDP, or TCP, to port 53. */
+void when_question(struct rule *rule);
+void when_connection(struct rule *rule);
+/* Our own bits of the mark have, or have not, that value. */
+void when_marked(struct rule *rule, const struct ruleset *set,
+    enum condition_operator operator, uint32_t value);
+/* Appends a rule for packets whose mark has that value in our own bits. */
+struct rule *add_marked(struct ruleset *set, enum rules_chain chain,
+    uint32_t value, const char *comment);
+/* Given to the queue as a question, whatever else its mark says. */
+void when_passed(struct rule *rule, const struct ruleset *set);
+/* Sent by a socket of this network namespace that a program has open. */
+void when_owned(struct rule *rule);
+/* To an address in the set of that family. */
+void when_destination_in(struct rule *rule, const struct address_set *set);
+/* Of TCP flags FIN, SYN, RST and ACK, it has SYN alone. */
+void when_first(struct rule *rule, enum condition_operator operator);
+
+/* Appends rules by which what is not DNS leaves the chain at once. */
+void add_not_dns(struct ruleset *set, enum rules_chain chain);
+
+/*
+ * New connections a second that fill a quarter of the sets of connections, if none gets
+ * beyond its first packet.
+ */
+uint32_t connection_rate(const struct ruleset *set);
+
+/* A statement without values. */
+void then(struct rule *rule, enum statement_kind kind);
+/* Counted, and on its way. */
+void then_accept(struct rule *rule);
+/* Counted, and gone. */
+void then_drop(struct rule *rule);
+void then_set_bits(struct rule *rule, uint32_t bits);
+void then_clear_bits(struct rule *rule, uint32_t bits);
+/* Counted, and to the queue. */
+void then_queue(struct rule *rule, const struct ruleset *set);
+
+/* The rules of chain "question" that queue packets, and what may not be queued. */
+
+/* Appends them, behind the bypasses: there are at most so many.  "paused": RULES_PAUSED. */
+#define QUESTION_RULES	21
+void question_rules_add(struct ruleset *set, bool any_nameserver, bool paused);
+
+/* The rules of chains "stream" and "arrival": TCP, once it is intercepted. */
+
+/* Appends all of them: at most STREAM_RULES. */
+#define STREAM_RULES 24
+void stream_rules_add(struct ruleset *set);
+
+/* The rules for what containers and guests behind this machine ask. */
+
+/* How many there are, at most. */
+size_t guest_rules_count(const struct config *config);
+
+/* Fills the sets of addresses that those without sources ask from.  0 or -ENOMEM. */
+int guest_rules_fill(struct ruleset *set, const struct config *config)
+    __attribute__((warn_unused_result));
+
+/* Appends them; "queued": questions go to the queue. */
+void guest_rules_add(struct ruleset *set, const struct config *config,
+    bool queued);
+
 #endif

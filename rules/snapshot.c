@@ -9,8 +9,7 @@
 
 #include <libnftnl/udata.h>
 
-#include "rules/expressions.h"
-#include "rules/snapshot.h"
+#include "rules/nft_message.h"
 
 #define BIT(attribute)	(UINT32_C(1) << (attribute))
 

@@ -11,7 +11,7 @@
 
 #include <libnftnl/expr.h>
 
-#include "rules/encode.h"
+#include "rules/nft_message.h"
 #include "rules/rule.h"
 #include "rules/ruleset.h"
 

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "rules/stream_rules.h"
+#include "rules/ruleset.h"
 
 #include <netinet/in.h>
-
-#include "rules/rule_kinds.h"
 
 /* Packets of a connection in the set, and what else they have to be. */
 struct stream_kind {

@@ -16,7 +16,7 @@
 #include <libnftnl/chain.h>
 #include <libnftnl/trace.h>
 
-#include "rules/netlink/batch.h"
+#include "rules/netlink/netlink.h"
 #include "rules/netlink/expr_builder.h"
 #include "rules/ruleset.h"
 

@@ -4,7 +4,7 @@
 #define NFDNS_TESTS_SOURCE_H
 
 #include "resolver/text/diag.h"
-#include "resolver/compile/formats.h"
+#include "resolver/compile/source_files.h"
 #include "tests/image.h"
 
 /* One text, what was said about it, and what came of it. */

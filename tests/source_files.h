@@ -3,7 +3,7 @@
 #ifndef NFDNS_TESTS_SOURCE_FILES_H
 #define NFDNS_TESTS_SOURCE_FILES_H
 
-#include "resolver/compile/formats.h"
+#include "resolver/compile/source_files.h"
 #include "tests/image.h"
 
 static char directory[] = "/tmp/nfdns-test-sources.XXXXXX";

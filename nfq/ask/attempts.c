@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "nfq/ask/attempts.h"
+#include "nfq/ask/engine_state.h"
 
 #include <string.h>
 

@@ -11,8 +11,7 @@
 #include <stdint.h>
 
 #include "nfq/cache/cache.h"
-#include "nfq/ask/client_message.h"
-#include "nfq/ask/keep.h"
+#include "nfq/ask/engine_state.h"
 #include "nfq/ask/message.h"
 #include "policy/config/forward_settings.h"
 

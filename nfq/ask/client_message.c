@@ -4,7 +4,7 @@
  * what follows it is copied as it stands, compressed names and all; only TTLs
  * are written anew.  What is left out is left out at the end.
  */
-#include "nfq/ask/client_message.h"
+#include "nfq/ask/engine_state.h"
 
 #include <string.h>
 

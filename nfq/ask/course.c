@@ -7,15 +7,12 @@
  * then its domain's fallback, a stale answer, the last failed reply and SERVFAIL
  * are tried in this order.
  */
-#include "nfq/ask/course.h"
+#include "nfq/ask/engine_state.h"
 
 #include <assert.h>
 #include <errno.h>
 #include <string.h>
 
-#include "nfq/ask/answers.h"
-#include "nfq/ask/attempts.h"
-#include "nfq/ask/reply.h"
 #include "resolver/dns/rr.h"
 
 #define BROKEN_MS	200

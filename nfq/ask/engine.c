@@ -5,12 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nfq/ask/answers.h"
-#include "nfq/ask/attempts.h"
-#include "nfq/ask/cached_answer.h"
-#include "nfq/ask/course.h"
 #include "nfq/ask/engine_state.h"
-#include "nfq/ask/probes.h"
+#include "nfq/ask/cached_answer.h"
 #include "resolver/dns/wire.h"
 
 #define ATTEMPTS_EACH	4	/* of a question, on average, at most */

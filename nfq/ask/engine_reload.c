@@ -2,9 +2,7 @@
 /* New settings: domains get other indices, questions go on. */
 #include <string.h>
 
-#include "nfq/ask/attempts.h"
 #include "nfq/ask/engine_state.h"
-#include "nfq/ask/probes.h"
 
 void
 engine_place_upstreams(struct engine *e)

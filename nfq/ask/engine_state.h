@@ -3,10 +3,17 @@
 #ifndef NFDNS_NFQ_ASK_ENGINE_STATE_H
 #define NFDNS_NFQ_ASK_ENGINE_STATE_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "nfq/ask/engine.h"
 #include "nfq/ask/message.h"
 #include "nfq/ask/timers.h"
 #include "nfq/ask/users.h"
+#include "resolver/dns/rr.h"
+#include "nfq/cache/cache.h"
+#include "policy/config/forward_settings.h"
 
 #define NONE		UINT32_MAX
 /* Slot of the nameserver that a client addressed: nothing is known of it. */
@@ -163,5 +170,240 @@ domain_count(struct engine *e, uint32_t domain, enum status_domain_count which,
 /* The domain's settings; for a client's own nameserver those of no domain. */
 const struct forward_domain *pending_domain(const struct engine *e,
     const struct pending *p);
+
+/* What a client gets: an upstream's reply, a kept message, or a failure of ours. */
+
+/* The bounds that a message's TTLs are put into, and what is taken off then. */
+struct message_ttl {
+	uint32_t min, max;		/* seconds */
+	uint32_t soa_max;		/* of the authority's SOA, besides */
+	uint32_t age;
+};
+
+struct client_message {
+	const struct question *question;	/* the client's */
+	bool stream;			/* only "size" bounds the message */
+	bool ad;			/* AD is handed on */
+	bool cut;			/* nobody has more: as many answers as fit, no TC */
+	bool cached;			/* not authoritative, whoever said so */
+	struct message_ttl ttl;
+	uint16_t ede;			/* EDE_NONE: those of the message */
+	uint16_t *options;		/* NULL, or set to the octets of its OPT's */
+};
+
+/* No answer over UDP is longer, whatever the client offers. */
+#define CLIENT_UDP_MAX	4096
+
+/* Octets that a client takes, of "size" that there are. */
+size_t client_message_limit(const struct question *question, bool stream,
+    size_t size);
+
+/*
+ * Writes what a client gets of a message that answers its question: with its id,
+ * its letter case, and an OPT if and only if its question had one.  A message
+ * that does not fit goes without its additional records, then without its
+ * authority; an answer that does not fit has no records, and TC; with "cut" it has
+ * those that fit, or it is SERVFAIL if not one does.  With "cut", and over TCP, a
+ * truncated message without answers is SERVFAIL, too.  "size" is at least 512; "out"
+ * does not overlap.  Returns the length.
+ */
+size_t client_message_write(const struct client_message *how,
+    const struct message *message, uint8_t *out, size_t size);
+
+/* The same without records: a failure of ours. */
+size_t client_message_error(const struct client_message *how, uint16_t rcode,
+    uint8_t *out, size_t size);
+
+/* What clients get, and what the cache gets. */
+
+/* A message for one client, which is given back. */
+struct answer_given {
+	const struct message *message;	/* NULL: none, but the code */
+	uint16_t rcode;			/* then */
+	uint16_t ede;			/* enum extended_error, or a server's */
+	bool cached;
+	struct message_ttl ttl;
+};
+
+void answer_client(struct engine *e, struct engine_client *client,
+    const struct answer_given *given);
+
+/* The client is refused; with NULL, of no domain, it gets SERVFAIL. */
+void answer_full(struct engine *e, struct engine_client *client,
+    const struct forward_domain *domain);
+
+/* What is kept for the question, in e->found; see cache_find(). */
+bool answer_find(struct engine *e, monotime_t now,
+    const struct question *asked, struct cache_entry *entry);
+
+/* An answer that answer_find() has found, fresh or stale. */
+void answer_found(struct engine *e, monotime_t now,
+    struct engine_client *client, const struct cache_entry *entry);
+
+/*
+ * All clients of a question get an upstream's message, and the cache, if it may
+ * be kept.  "ede" is for a failure that is handed on.
+ */
+void answer_reply(struct engine *e, monotime_t now, struct pending *p,
+    const struct message *message, uint16_t ede);
+
+/* All clients get a stale answer.  False: there is none. */
+bool answer_stale(struct engine *e, monotime_t now, struct pending *p);
+
+/* A refresh failed: the stale answer is not refreshed again for a while. */
+void answer_retry_later(struct engine *e, monotime_t now,
+    const struct cache_entry *entry);
+
+/* All clients get a code. */
+void answer_failure(struct engine *e, struct pending *p, uint16_t rcode,
+    uint16_t ede);
+
+/* Keeps a code as the failure of the question alone (RFC 9520). */
+void answer_keep_failure(struct engine *e, monotime_t now,
+    const struct pending *p, uint16_t rcode, uint16_t ede);
+
+/* Sending messages to upstreams, and what their fate says of the upstream. */
+
+/*
+ * Asks the server at that place of a pending question's order.  False if nothing
+ * could be sent.
+ */
+bool attempt_ask(struct engine *e, monotime_t now, struct pending *p,
+    uint32_t place);
+
+/* A question of ours to an upstream; it is lost after wait_ms. */
+bool attempt_own(struct engine *e, monotime_t now, enum attempt_kind kind,
+    uint32_t upstream, const struct question *question, uint32_t of,
+    uint32_t wait_ms);
+
+/* Nothing is awaited from it any more. */
+void attempt_end(struct engine *e, struct attempt *a);
+
+/* Ends all of a pending question; those that are not late go on as MEASURE. */
+void attempts_end(struct engine *e, struct pending *p);
+
+/* Ends all that belong to no question. */
+void attempts_end_own(struct engine *e);
+
+/* It was answered, after the time since it was sent. */
+void attempt_replied(struct engine *e, monotime_t now,
+    const struct attempt *a);
+
+/* It was lost: no reply in its time (0), or the network's error, positive. */
+void attempt_lost(struct engine *e, monotime_t now, struct attempt *a,
+    int error);
+
+/* It was not sent, which says nothing of the server, and is ended. */
+void attempt_unsent(struct engine *e, monotime_t now, struct attempt *a,
+    int error);
+
+/* Marks an id as used, or no longer, on the streams to an upstream. */
+void attempt_flip_id(struct engine *e, uint32_t upstream, uint16_t id);
+
+/* The number's attempt, or NULL if there is none. */
+struct attempt *attempt_of(struct engine *e, uint32_t number);
+
+/* The course of a pending question, from its first attempt to its end. */
+
+/*
+ * Begins: its first attempt is sent.  A question without a server that can be
+ * asked ends at once.
+ */
+void course_begin(struct engine *e, monotime_t now, struct pending *p);
+
+/* A reply to one of its attempts. */
+void course_reply(struct engine *e, monotime_t now, struct attempt *a,
+    const uint8_t *octets, size_t length);
+
+/* One of its attempts failed; "error" is positive. */
+void course_error(struct engine *e, monotime_t now, struct attempt *a,
+    int error);
+
+/* One of its attempts was not sent; "error" is positive. */
+void course_unsent(struct engine *e, monotime_t now, struct attempt *a,
+    int error);
+
+/* One of its attempts is late: it stays open, and another may begin. */
+void course_late(struct engine *e, monotime_t now, struct attempt *a);
+
+/* The question's own timer: a stale answer, or its end. */
+void course_timer(struct engine *e, monotime_t now, struct pending *p);
+
+/* Ends a question without clients. */
+void course_end(struct engine *e, struct pending *p);
+
+/*
+ * A client that joins has a stale answer in the cache, which it gets after the
+ * usual wait, unless an earlier client's wait ends before that.
+ */
+void course_join_stale(struct engine *e, monotime_t now, struct pending *p);
+
+/* Which replies may be kept in the cache, for how long, and what is kept. */
+
+struct keep_limits {
+	const struct forward_cache_settings *cache;
+	uint32_t negative_max_s;	/* of the domain */
+	uint32_t wall_s;		/* seconds since 1970; 0: unknown */
+};
+
+struct keep {
+	enum cache_kind kind;
+	uint32_t ttl_s;			/* above 0 */
+};
+
+/*
+ * Whether a reply that answers the question (its view has one question) may be
+ * kept.  Not kept are: truncated ones, classes other than IN, codes other than
+ * NOERROR and NXDOMAIN, denials without SOA (RFC 2308 section 5), TTL 0, an answer
+ * that depends on the client's network (RFC 7871), one whose chain of CNAMEs does
+ * not lead from the question to its record or to a SOA, one with an expired
+ * RRSIG, and one that costs too much to read.
+ */
+bool keep_reply(struct keep *keep, const struct message *message,
+    const struct question *question, const struct keep_limits *limits);
+
+/*
+ * The extended error (RFC 8914) of a message that is kept stands where its id was;
+ * 0: none.  Its text is not kept.
+ */
+void keep_ede(uint8_t message[static DNS_HEADER], uint16_t ede);
+uint16_t kept_ede(const struct message *message);
+
+/*
+ * Writes what is kept of a reply: its extended error, no AA, the name in lower case, no OPT,
+ * TTLs within the limits.  0 if that is longer than CACHE_MESSAGE_MAX.
+ */
+size_t keep_write(const struct keep *keep, const struct message *message,
+    const struct question *question, const struct keep_limits *limits,
+    uint8_t out[static CACHE_MESSAGE_MAX]);
+
+/* Our own questions: health and loops. */
+
+/* Sends those that are due. */
+void probes_send(struct engine *e, monotime_t now);
+
+/* When the next is due, or MONOTIME_NEVER. */
+monotime_t probes_next(const struct engine *e);
+
+/* A reply to one. */
+void probe_reply(struct engine *e, monotime_t now, struct attempt *a,
+    const uint8_t *octets, size_t length);
+
+/* One was lost (0), or failed with an error of the network, positive. */
+void probe_lost(struct engine *e, monotime_t now, struct attempt *a,
+    int error);
+
+/* Whether a client's question is a loop probe of ours; notes the loop then. */
+bool probe_came_back(struct engine *e, monotime_t now,
+    const struct question *question);
+
+/* What an upstream's reply to our question is worth.  Pure. */
+
+/* A referral to other servers: this one does not serve the name (RFC 1912). */
+bool reply_is_lame(const struct message *reply);
+
+/* Whether it is a reason to ask another server. */
+bool reply_is_failure(const struct forward_attempt_settings *settings,
+    const struct message *reply);
 
 #endif

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "nfq/ask/keep.h"
+#include "nfq/ask/engine_state.h"
 
 #include <string.h>
 
-#include "nfq/ask/client_message.h"
 #include "resolver/dns/rr.h"
 #include "resolver/dns/wire.h"
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "nfq/ask/probes.h"
+#include "nfq/ask/engine_state.h"
 
 #include <string.h>
 
-#include "nfq/ask/attempts.h"
 #include "resolver/dns/rr.h"
 
 #define LOOP_DIGITS	16

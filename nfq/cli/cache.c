@@ -12,7 +12,6 @@
 #include "nfq/cli/commands.h"
 #include "nfq/cli/daemon_ask.h"
 #include "nfq/cli/explain/message_text.h"
-#include "nfq/cli/message.h"
 #include "nfq/process/exit_code.h"
 #include "policy/config/config.h"
 #include "resolver/clock.h"

@@ -3,12 +3,11 @@
 #include <unistd.h>
 
 #include "nfq/cli/commands.h"
-#include "nfq/cli/message.h"
 #include "nfq/process/compiler.h"
 #include "nfq/process/diag_print.h"
 #include "nfq/supervisor/audit_files.h"
 #include "nfq/process/exit_code.h"
-#include "policy/config/policy_check.h"
+#include "policy/config/capture.h"
 #include "resolver/image/table.h"
 #include "resolver/text/json_write.h"
 #include "rules/ruleset.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "nfq/cli/command.h"
+#include "nfq/cli/commands.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -7,8 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "nfq/cli/commands.h"
-#include "nfq/cli/message.h"
 #include "nfq/process/diag_print.h"
 #include "nfq/process/exit_code.h"
 #include "policy/config/config.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "nfq/cli/command_options.h"
+#include "nfq/cli/commands.h"
 
 #include <assert.h>
 #include <getopt.h>

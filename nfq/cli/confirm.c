@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "nfq/cli/confirm.h"
+#include "nfq/cli/commands.h"
 
 #include <stdio.h>
 #include <unistd.h>
 
-#include "nfq/cli/message.h"
 #include "nfq/process/exit_code.h"
 
 static bool

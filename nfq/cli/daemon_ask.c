@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "nfq/cli/message.h"
+#include "nfq/cli/commands.h"
 #include "nfq/process/exit_code.h"
 #include "resolver/clock.h"
 #include "resolver/fds.h"

@@ -12,11 +12,9 @@
 #include <unistd.h>
 
 #include "nfq/cli/commands.h"
-#include "nfq/cli/message.h"
-#include "nfq/cli/doctor/bridges.h"
+#include "nfq/cli/doctor/findings.h"
 #include "nfq/cli/doctor/chains.h"
 #include "nfq/cli/doctor/daemon.h"
-#include "nfq/cli/doctor/findings.h"
 #include "nfq/cli/doctor/servers.h"
 #include "nfq/cli/daemon_ask.h"
 #include "nfq/process/exit_code.h"

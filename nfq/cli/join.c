@@ -12,13 +12,11 @@
 #include <unistd.h>
 
 #include "nfq/cli/commands.h"
-#include "nfq/cli/confirm.h"
 #include "nfq/cli/daemon_ask.h"
-#include "nfq/cli/doctor/bridges.h"
+#include "nfq/cli/doctor/findings.h"
 #include "nfq/cli/join/kubeconfig_copy.h"
 #include "nfq/cli/join/plan.h"
 #include "nfq/cli/join/units.h"
-#include "nfq/cli/message.h"
 #include "nfq/process/compiler.h"
 #include "nfq/process/diag_print.h"
 #include "nfq/process/exit_code.h"

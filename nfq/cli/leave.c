@@ -14,8 +14,6 @@
 
 #include "nfq/cli/commands.h"
 #include "nfq/cli/daemon_ask.h"
-#include "nfq/cli/confirm.h"
-#include "nfq/cli/message.h"
 #include "nfq/cli/join/plan.h"
 #include "nfq/cli/join/units.h"
 #include "nfq/process/diag_print.h"

@@ -8,10 +8,7 @@
 #include <unistd.h>
 
 #include "nfq/cli/commands.h"
-#include "nfq/cli/message.h"
-#include "nfq/cli/logs/log_entry.h"
-#include "nfq/cli/logs/log_filter.h"
-#include "nfq/cli/logs/log_lines.h"
+#include "nfq/cli/logs/log_text.h"
 #include "nfq/process/diag_print.h"
 #include "nfq/process/exit_code.h"
 #include "policy/audit/audit.h"

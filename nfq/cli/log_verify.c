@@ -6,9 +6,8 @@
 #include <string.h>
 
 #include "nfq/cli/commands.h"
-#include "nfq/cli/logs/log_lines.h"
+#include "nfq/cli/logs/log_text.h"
 #include "nfq/cli/logs/verify.h"
-#include "nfq/cli/message.h"
 #include "nfq/process/exit_code.h"
 #include "resolver/text/json_tree.h"
 #include "resolver/text/printable.h"

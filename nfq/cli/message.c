@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "nfq/cli/message.h"
+#include "nfq/cli/commands.h"
 
 #include <stdarg.h>
 #include <stdlib.h>

@@ -11,7 +11,6 @@
 #include "nfq/cli/commands.h"
 #include "nfq/cli/daemon_ask.h"
 #include "nfq/cli/http_request.h"
-#include "nfq/cli/message.h"
 #include "nfq/process/exit_code.h"
 #include "nfq/process/sandbox.h"
 #include "resolver/clock.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "nfq/cli/commands.h"
 #include "nfq/cli/daemon_ask.h"
-#include "nfq/cli/message.h"
 #include "nfq/process/diag_print.h"
 #include "nfq/process/exit_code.h"
 #include "resolver/text/json_write.h"

@@ -6,7 +6,6 @@
 
 #include "nfq/cli/commands.h"
 #include "nfq/cli/daemon_ask.h"
-#include "nfq/cli/message.h"
 #include "nfq/cli/doctor/daemon.h"
 #include "nfq/process/diag_print.h"
 #include "nfq/process/exit_code.h"

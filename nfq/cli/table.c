@@ -8,8 +8,7 @@
 
 #include "nfq/cli/commands.h"
 #include "nfq/cli/daemon_ask.h"
-#include "nfq/cli/explain/words.h"
-#include "nfq/cli/message.h"
+#include "nfq/cli/explain/print.h"
 #include "nfq/process/compiler.h"
 #include "nfq/process/diag_print.h"
 #include "nfq/process/exit_code.h"

@@ -10,7 +10,6 @@
 
 #include "nfq/cli/commands.h"
 #include "nfq/cli/daemon_ask.h"
-#include "nfq/cli/message.h"
 #include "nfq/process/exit_code.h"
 #include "nfq/cli/top/model.h"
 #include "resolver/text/number.h"

@@ -19,8 +19,7 @@
 #include "policy/log.h"
 #include "policy/status/feed_status.h"
 #include "resolver/clock.h"
-#include "resolver/feed/kubernetes.h"
-#include "resolver/feed/xds.h"
+#include "resolver/feed/feed.h"
 
 #define SEEN_MS		60000		/* for after a reboot: as old it may be */
 #define REPORT_MS	1000		/* the status file is not written more often */

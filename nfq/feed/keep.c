@@ -8,7 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "nfq/feed/keep_file.h"
 #include "nfq/feed/table_names.h"
 #include "policy/log.h"
 

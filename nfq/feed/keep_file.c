@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "nfq/feed/keep_file.h"
+#include "nfq/feed/keep.h"
 
 #include <errno.h>
 #include <fcntl.h>

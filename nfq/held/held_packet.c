@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "nfq/held/held_packet.h"
+#include "nfq/held/held.h"
 
 #include <string.h>
 #include <sys/socket.h>

@@ -9,7 +9,6 @@
 
 #include "nfq/ask/users.h"
 #include "nfq/held/held.h"
-#include "nfq/held/turns.h"
 #include "nfq/packet/intercept.h"
 #include "nfq/thread/answering_thread.h"
 #include "nfq/thread/thread_queue.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "nfq/held/turns.h"
+#include "nfq/held/held.h"
 
 #include <stddef.h>
 #include <xxhash.h>

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "nfq/queue/queue_packet.h"
+#include "nfq/queue/message.h"
 
 #define QUEUE_BATCH	64	/* packets a call */
 #define QUEUE_REPLY_MAX	8192	/* octets of a reply */

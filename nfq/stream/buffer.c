@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "nfq/stream/buffer.h"
+#include "nfq/stream/parts.h"
 
 #include <assert.h>
 #include <errno.h>

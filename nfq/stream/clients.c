@@ -4,7 +4,7 @@
  * n-th of as many lists.  A client's count changes by one at a time, so the
  * last list that is not empty is always known, however many clients there are.
  */
-#include "nfq/stream/clients.h"
+#include "nfq/stream/parts.h"
 
 #include <assert.h>
 #include <errno.h>

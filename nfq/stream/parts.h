@@ -44,6 +44,8 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/epoll.h>
+#include <sys/queue.h>
+#include <sys/types.h>
 
 #include "nfq/handover/handover.h"
 #include "nfq/packet/intercept.h"
@@ -52,14 +54,102 @@
 #include "nfq/handover/senders.h"
 #include "nfq/thread/answering_thread.h"
 #include "nfq/upstream/forwarder.h"
-#include "nfq/stream/buffer.h"
-#include "nfq/stream/clients.h"
-#include "nfq/stream/frame.h"
 #include "nfq/stream/listen.h"
 #include "resolver/clock.h"
 #include "policy/config/settings.h"
 #include "policy/status/status.h"
 #include "resolver/dns/rr.h"
+
+/*
+ * The clients of the TCP thread, how many connections each has, and which has
+ * the most.  A client is a user of this machine, or, if the user is not known,
+ * an address.
+ */
+
+struct stream_connection;
+TAILQ_HEAD(stream_list, stream_connection);
+
+struct stream_client_key {
+	uid_t uid;			/* (uid_t)-1: unknown */
+	uint8_t address[16];		/* if the user is unknown; else zeros */
+};
+
+struct stream_client {
+	struct stream_client_key key;
+	unsigned int connections;
+	unsigned int raw;		/* of these; the caller's */
+	struct stream_list list;	/* of them; the caller's */
+	LIST_ENTRY(stream_client) same_hash, same_count;
+};
+
+struct stream_clients;
+
+/* For up to so many connections.  NULL: out of memory. */
+struct stream_clients *stream_clients_new(size_t connections);
+/*
+ * For so many from now on, if that is more.  0, or -ENOMEM and nothing changed.
+ */
+int stream_clients_grow(struct stream_clients *clients, size_t connections)
+    __attribute__((warn_unused_result));
+/* All connections must have been removed.  NULL is allowed. */
+void stream_clients_free(struct stream_clients *clients);
+
+/* Counts one more connection of a client.  NULL: out of memory. */
+struct stream_client *stream_clients_add(struct stream_clients *clients,
+    const struct stream_client_key *key);
+
+/* Counts one less; a client whose last one this was is freed. */
+void stream_clients_remove(struct stream_clients *clients,
+    struct stream_client *client);
+
+/* A client that has as many connections as any.  NULL: there are no clients. */
+struct stream_client *stream_clients_largest(
+    const struct stream_clients *clients);
+
+/* DNS messages in a TCP stream: each follows its length (RFC 1035 4.2.2). */
+
+#define STREAM_PREFIX		2
+#define STREAM_MESSAGE_MAX	65535
+#define STREAM_FRAME_MAX	(STREAM_PREFIX + STREAM_MESSAGE_MAX)
+
+/* A view of received octets from which no message has been taken yet. */
+struct stream_input {
+	const uint8_t *octets;
+	size_t left;
+};
+
+/*
+ * Takes the next message; *message borrows from input.  Returns false, and
+ * takes nothing, if the message is not whole.  A message may be empty.
+ */
+bool stream_frame_next(struct stream_input *input, const uint8_t **message,
+    size_t *length);
+
+/* Writes the length of the message that will follow. */
+void stream_frame_put(uint8_t prefix[static STREAM_PREFIX], size_t length);
+
+/* A queue of octets, which takes memory only while it is not empty. */
+
+struct stream_buffer {
+	uint8_t *octets;		/* owned; NULL when empty */
+	size_t start, end;		/* what is left of them */
+};
+
+static inline size_t
+stream_buffer_length(const struct stream_buffer *buffer)
+{
+	return buffer->end - buffer->start;
+}
+
+/* Appends a copy.  0; or -ENOMEM, and nothing was appended. */
+int stream_buffer_put(struct stream_buffer *buffer, const uint8_t *octets,
+    size_t length) __attribute__((warn_unused_result));
+
+/* Removes the first octets, at most all that there are. */
+void stream_buffer_take(struct stream_buffer *buffer, size_t length);
+
+/* Removes all octets and frees the memory. */
+void stream_buffer_clear(struct stream_buffer *buffer);
 
 #define STREAM_READ	65536	/* octets a call */
 #define STREAM_TURN	4096	/* of questions, before others have their turn */

@@ -19,7 +19,6 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "nfq/stream/frame.h"
 #include "nfq/stream/parts.h"
 
 /* The questions of one connection that its nameserver has not answered yet. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "nfq/thread/generation.h"
+#include "nfq/thread/answering_thread.h"
 
 #include <stddef.h>
 #include <stdlib.h>

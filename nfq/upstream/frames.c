@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "nfq/upstream/frames.h"
+#include "nfq/upstream/tcp_state.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "nfq/upstream/stream_questions.h"
+#include "nfq/upstream/tcp_upstreams.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "nfq/worker/cached_reply.h"
+#include "nfq/worker/worker.h"
 
 #include "nfq/ask/cached_answer.h"
 #include "resolver/clock.h"

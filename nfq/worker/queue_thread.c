@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "nfq/worker/queue_thread.h"
+#include "nfq/worker/worker.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 
-#include "nfq/held/held_packet.h"
+#include "nfq/held/held.h"
 #include "nfq/held/holder.h"
 #include "nfq/handover/handover.h"
 #include "nfq/handover/senders.h"
@@ -14,7 +14,6 @@
 #include "nfq/queue/queue.h"
 #include "nfq/thread/answering_thread.h"
 #include "nfq/thread/thread_queue.h"
-#include "nfq/worker/cached_reply.h"
 
 /* Packets that are looked at together: the CPU keeps some dozen loads apart. */
 #define AHEAD		16

@@ -18,7 +18,6 @@
 #include "nfq/process/child.h"
 #include "nfq/handover/generation_files.h"
 #include "nfq/worker/main_thread.h"
-#include "nfq/worker/queue_thread.h"
 #include "nfq/cache/cache_memory.h"
 #include "nfq/ask/upstream.h"
 #include "nfq/process/exit_code.h"

@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "policy/config/feed_config.h"
-#include "policy/config/option.h"
+#include "policy/config/setting.h"
 
 #define LINE		1024
 #define OPTIONS_MAX	256

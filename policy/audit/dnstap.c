@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "policy/audit/dnstap.h"
+#include "policy/audit/format.h"
 
 #include <sys/socket.h>
 #include <assert.h>
@@ -8,7 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "policy/audit/frame_stream.h"
 #include "resolver/dns/wire.h"
 #include "resolver/version.h"
 

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "policy/audit/format.h"
 
-#include "policy/audit/dnstap.h"
-#include "policy/audit/json.h"
-#include "policy/audit/pcapng.h"
-
 const struct audit_format *const audit_formats[AUDIT_FORMATS] = {
 	[AUDIT_JSON] = &audit_json_format,
 	[AUDIT_PCAPNG] = &audit_pcapng_format,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "policy/audit/frame_stream.h"
+#include "policy/audit/format.h"
 
 #include <sys/socket.h>
 #include <assert.h>

@@ -7,7 +7,7 @@
  * Most of a line is the same in the next: addresses, flags, decision.  Such
  * pieces are kept as text and copied until their values change.
  */
-#include "policy/audit/json.h"
+#include "policy/audit/format.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "policy/audit/note.h"
+#include "policy/audit/format.h"
 
 const char *
 audit_note_kind_text(enum audit_note_kind kind)

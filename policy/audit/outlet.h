@@ -13,7 +13,6 @@
 
 #include "policy/audit/audit.h"
 #include "policy/audit/format.h"
-#include "policy/audit/frame_stream.h"
 
 #define AUDIT_BUFFER_SIZE ((size_t)256 << 10)
 /* Pieces in the buffer at most; a power of two. */

@@ -8,7 +8,7 @@
  *
  * Block and option numbers: draft-ietf-opsawg-pcapng sections 3.5 and 4.
  */
-#include "policy/audit/pcapng.h"
+#include "policy/audit/format.h"
 
 #include <assert.h>
 #include <endian.h>

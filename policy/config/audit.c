@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "policy/config/audit.h"
+#include "policy/config/capture.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include <xxhash.h>
 
 #include "policy/audit/audit.h"
-#include "policy/config/value.h"
+#include "policy/config/setting.h"
 #include "resolver/dns/rr.h"
 
 void

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "policy/config/value.h"
+#include "policy/config/setting.h"
 #include "resolver/text/host.h"
 #include "resolver/text/suggest.h"
 

@@ -11,11 +11,8 @@
 #include <libconfig.h>
 
 #include "policy/config/capture.h"
-#include "policy/config/containers.h"
 #include "policy/config/file.h"
-#include "policy/config/forward.h"
-#include "policy/config/option.h"
-#include "policy/config/policy_read.h"
+#include "policy/config/setting.h"
 #include "policy/config/resolv_conf.h"
 
 /* Whether the search list is the machine's. */

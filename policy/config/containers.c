@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "policy/config/containers.h"
+#include "policy/config/capture.h"
 
 #include <ctype.h>
 #include <net/if.h>
@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "policy/config/capture.h"
-#include "policy/config/value.h"
+#include "policy/config/setting.h"
 
 /* As the kernel's dev_valid_name(), and "*" at the end. */
 static bool

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "policy/config/feed_value.h"
+#include "policy/config/capture.h"
 #include "policy/config/file.h"
 #include "resolver/sources/feed_file.h"
 

@@ -2,8 +2,8 @@
 /* Every option of feed.conf(5), which follows this table as nfdnsd.conf(5) does. */
 #include "policy/config/feed_config.h"
 
-#include "policy/config/feed_value.h"
-#include "policy/config/row.h"
+#include "policy/config/capture.h"
+#include "policy/config/setting.h"
 
 #define MAX_LIMIT	1000000000	/* a file of a table may be 1000 MiB */
 

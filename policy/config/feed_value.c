@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "policy/config/feed_value.h"
+#include "policy/config/capture.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 
 #include "policy/config/feed_config.h"
-#include "policy/config/value.h"
+#include "policy/config/setting.h"
 #include "resolver/text/host.h"
 
 #define TEXT_MAX_LENGTH	253

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "policy/config/forward.h"
+#include "policy/config/capture.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "policy/config/ca_file.h"
 #include "policy/config/resolv_conf.h"
 #include "policy/config/upstream_text.h"
-#include "policy/config/value.h"
+#include "policy/config/setting.h"
 #include "resolver/dns/message.h"
 #include "resolver/dns/name.h"
 #include "resolver/dns/rr.h"

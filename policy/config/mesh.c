@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "policy/config/mesh.h"
+#include "policy/config/capture.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 
-#include "policy/config/value.h"
-#include "resolver/compile/formats.h"
+#include "policy/config/setting.h"
+#include "resolver/compile/source_files.h"
 #include "resolver/sources/feed_file.h"
 #include "resolver/text/host.h"
 

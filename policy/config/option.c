@@ -3,21 +3,14 @@
  * Reader, checks, messages and documentation follow this table.  If the value
  * of one option is checked against another's, the other stands before it.
  */
-#include "policy/config/option.h"
+#include "policy/config/setting.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "policy/audit/audit.h"
-#include "policy/config/audit.h"
-#include "policy/config/audit_rows.h"
-#include "policy/config/containers.h"
 #include "policy/config/capture.h"
-#include "policy/config/forward.h"
-#include "policy/config/mesh.h"
-#include "policy/config/policy_read.h"
-#include "policy/config/row.h"
-#include "policy/config/value.h"
+#include "policy/config/audit_rows.h"
 
 static const char *const pass_drop[] = { "pass", "drop", NULL };
 static const char *const drop_pass[] = { "drop", "pass", NULL };

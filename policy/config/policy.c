@@ -8,8 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "policy/config/policy_check.h"
-#include "policy/config/policy_read.h"
+#include "policy/config/capture.h"
 
 /* "action, cname": what the rule does, of which it may do one. */
 static const char *

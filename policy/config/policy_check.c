@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "policy/config/policy_check.h"
+#include "policy/config/capture.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "policy/config/policy_pattern.h"
+#include "policy/config/capture.h"
 
 #include <errno.h>
 #include <stdbool.h>

@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "policy/config/policy_read.h"
+#include "policy/config/capture.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
 #include <string.h>
 
-#include "policy/config/capture.h"
-#include "policy/config/policy_pattern.h"
-#include "policy/config/value.h"
+#include "policy/config/setting.h"
 #include "resolver/dns/rr.h"
 #include "resolver/text/host.h"
-
 
 static struct policy *
 policy_of(const struct config_load *load)

@@ -150,4 +150,47 @@ void config_absent(const struct config_load *load,
 void *config_append(const struct config_load *load, void *array, size_t *count,
     size_t size);
 
+/* Readers of single values: numbers, choices, paths, names. */
+
+config_read_value config_read_number, config_read_boolean, config_read_choice,
+    config_read_workers, config_read_log_level, config_read_directory,
+    config_read_path, config_read_name, config_read_namespace,
+    config_read_label, config_read_feed_name;
+
+/* What config_read_log_level() accepts, then NULL. */
+extern const char *const config_log_levels[];
+
+/* A 32-bit number, decimal or 0x...; nothing may follow it. */
+bool config_number_from_text(const char *text, uint32_t *number);
+
+/* Stores a text of malloc(3) at "to"; NULL is an error in load->diag. */
+void config_store_text(const struct config_load *load, void *to, char *text);
+
+/* How the rows of a table of options are written; its file includes this. */
+
+#define IN(structure, member) \
+	.offset = offsetof(struct structure, member), \
+	.size = sizeof(((struct structure *)NULL)->member)
+
+#define STRING		.types = OPTION_STRING
+#define INTEGER		.types = OPTION_INTEGER
+#define BOOLEAN		.types = OPTION_BOOLEAN, .read = config_read_boolean
+#define STRINGS		.types = OPTION_STRING, .list = true
+#define STRINGS_INTEGERS .types = OPTION_STRING | OPTION_INTEGER, .list = true
+#define GROUPS		.types = OPTION_GROUP, .list = true
+#define RANGE(low, high) .min = (low), .max = (high), .read = config_read_number
+#define LABEL	"letters, digits, '-', '_', '.' and '/', at most 253"
+#define CHOICE(texts)	.choices = (texts), .read = config_read_choice
+
+/*
+ * The table of all options: the one place that says which there are, what they
+ * may be, their defaults, and whether a reload changes them.
+ */
+
+extern const struct config_option config_options[];
+extern const size_t config_option_count;
+
+/* NULL if there is none.  path has "[]" for an item's number. */
+const struct config_option *config_option_find(const char *path);
+
 #endif

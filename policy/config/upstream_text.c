@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "policy/config/value.h"
+#include "policy/config/setting.h"
 #include "resolver/dns/message.h"
 #include "resolver/dns/name.h"
 #include "resolver/text/host.h"

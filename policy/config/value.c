@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "policy/config/value.h"
+#include "policy/config/setting.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -20,7 +20,7 @@
 #include "resolver/dns/rdata.h"
 #include "resolver/dns/rr.h"
 #include "resolver/dns/wire.h"
-#include "resolver/sources/zone_records.h"
+#include "resolver/sources/zone_words.h"
 
 #define TYPE_DNSKEY	48
 #define TYPE_NSEC3	50

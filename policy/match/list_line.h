@@ -17,7 +17,7 @@
 #ifndef NFDNS_POLICY_MATCH_LIST_LINE_H
 #define NFDNS_POLICY_MATCH_LIST_LINE_H
 
-#include "policy/config/policy_pattern.h"
+#include "policy/config/capture.h"
 #include "resolver/text/span.h"
 
 /* A line, without its end; borrows the text. */

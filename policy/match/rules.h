@@ -23,7 +23,7 @@
 #include "policy/decide.h"
 #include "policy/rule.h"
 #include "resolver/dns/name.h"
-#include "resolver/sources/source_text.h"
+#include "resolver/sources/source_format.h"
 #include "resolver/text/diag.h"
 
 /* Rules that one question may have to try: packaging/doc/policy.md. */

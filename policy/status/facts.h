@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "policy/config/newer.h"
-#include "policy/status/feed_print.h"
+#include "policy/status/feed_status.h"
 #include "policy/status/status.h"
 
 /* Where a fact is: in struct facts itself, or in each element of a list. */

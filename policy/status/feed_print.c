@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "policy/status/feed_print.h"
+#include "policy/status/feed_status.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -10,8 +10,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "resolver/feed/feed.h"
+#include "policy/config/config.h"
 
 #define FEED_STATUS_BEAT_S	10	/* it is written at least so often */
 #define FEED_STATUS_MAX		8192	/* octets of the file */
@@ -106,6 +108,43 @@ const char *feed_status_span(int64_t seconds, char text[static FEED_SPAN_TEXT]);
 /* The members of the object that feed_status_write() writes. */
 struct json_write;
 void feed_status_put(const struct feed_report *report, bool running,
+    struct json_write *w);
+
+/* The feeds' part of nfdns status. */
+
+struct feed_shown {
+	const char *name;		/* borrowed */
+	struct feed_report report;	/* all zero: there is none */
+	int64_t table_time;
+	uint32_t stale_after;
+};
+
+/* Owns the list; start from zeros. */
+struct feeds_shown {
+	struct feed_shown *list;
+	size_t count;
+};
+
+/*
+ * Reads how the feeds are that the daemon has tables of; what cannot be read is
+ * shown as that.  0 or -ENOMEM.  Borrows from config.
+ */
+int feeds_shown_read(struct feeds_shown *feeds, const struct config *config)
+    __attribute__((warn_unused_result));
+void feeds_shown_free(struct feeds_shown *feeds);
+
+/*
+ * Prints the left of a line: "SECTION.KEY", which may be any octets, and blanks
+ * up to the column of the values.
+ */
+void print_key(FILE *out, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Lines "feed.NAME.KEY  VALUE".  "now" as their times. */
+void feeds_shown_print(const struct feeds_shown *feeds, int64_t now, FILE *out);
+
+/* The member "feeds": an array of objects. */
+void feeds_shown_write(const struct feeds_shown *feeds, int64_t now,
     struct json_write *w);
 
 #endif

@@ -4,7 +4,7 @@
  * them has not kept may have come to it as often as its set's smallest count: so
  * much more is possible, and the bounds of the sum hold as those of each table.
  */
-#include "policy/status/hitters_page.h"
+#include "policy/status/hitters.h"
 
 #include <errno.h>
 #include <stdlib.h>

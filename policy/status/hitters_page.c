@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The memory file, its lock, and what answering threads do with it. */
-#include "policy/status/hitters_page.h"
+#include "policy/status/hitters.h"
 
 #include <errno.h>
 #include <fcntl.h>

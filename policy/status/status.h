@@ -26,7 +26,7 @@
 #include "policy/config/config.h"
 #include "policy/decide.h"
 #include "policy/status/forward_status.h"
-#include "policy/status/hitters_page.h"
+#include "policy/status/hitters.h"
 #include "policy/status/policy_status.h"
 
 #define STATUS_MAGIC	0x6e66646e73737431ULL	/* "nfdnsst1" */

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "resolver/compile/formats.h"
+#include "resolver/compile/source_files.h"
 #include "resolver/sources/feed_file.h"
 #include "resolver/sources/source_file.h"
 

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 
 #include "resolver/image/mesh.h"
-#include "resolver/sources/source_text.h"
+#include "resolver/sources/source_format.h"
 #include "resolver/text/diag.h"
 
 /*

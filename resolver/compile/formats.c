@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "resolver/compile/formats.h"
+#include "resolver/compile/source_files.h"
 
 #include <string.h>
 

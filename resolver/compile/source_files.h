@@ -9,6 +9,7 @@
 
 #include "resolver/text/diag.h"
 #include "resolver/image/mesh.h"
+#include "resolver/sources/source_format.h"
 
 struct source_files {
 	struct mesh mesh;	/* a copy, with sources of its own */
@@ -29,5 +30,16 @@ int source_files_open(struct source_files *files, const struct mesh *mesh,
 
 /* Closes and frees all.  Does nothing for zeros or a second time. */
 void source_files_close(struct source_files *files);
+
+/*
+ * The table of all formats that a mesh table can come from.  A new format is
+ * a reader in resolver/sources and one row in formats.c.
+ */
+
+/* The format of that name, a static value; NULL if there is none. */
+const struct source_format *formats_find(const char *name);
+
+/* The names of all formats, for messages: "nds, hosts".  A static text. */
+const char *formats_names(void);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "resolver/feed/ads.h"
+#include "resolver/feed/xds_session.h"
 
 #include <errno.h>
 #include <stdlib.h>

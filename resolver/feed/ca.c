@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "resolver/feed/ca.h"
+#include "resolver/feed/xds_session.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "resolver/feed/grpc.h"
-#include "resolver/feed/keepalive.h"
-#include "resolver/feed/own_pair.h"
+#include "resolver/feed/http2.h"
 #include "resolver/feed/protobuf_writer.h"
 #include "resolver/sources/protobuf.h"
 

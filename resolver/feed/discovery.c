@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "resolver/feed/discovery.h"
+#include "resolver/feed/xds_session.h"
 
 #include <errno.h>
 #include <string.h>
 
-#include "resolver/feed/grpc.h"
+#include "resolver/feed/http2.h"
 #include "resolver/sources/protobuf.h"
 
 enum { REQUEST_VERSION = 1, REQUEST_NODE = 2, REQUEST_TYPE = 4,

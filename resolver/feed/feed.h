@@ -152,4 +152,33 @@ struct feed_host {
 	void (*report)(void *arg, enum feed_level level, const char *text);
 };
 
+/*
+ * Istio's NameTable as istiod pushes it: xDS, state of the world, over an
+ * aggregated stream (ADS; envoyproxy.io, "xDS REST and gRPC protocol").
+ */
+
+/*
+ * Connects, and connects again, until host->stop_fd is readable.  Returns 0, or
+ * a negative errno if it cannot even begin or poll(2) fails.  Ignores SIGPIPE
+ * from then on: OpenSSL's writes raise it.
+ *
+ * Opens sockets of AF_INET, AF_INET6 and AF_NETLINK (this machine's addresses,
+ * and changes of them and of routes), the files of the config, and what c-ares
+ * reads: /etc/resolv.conf, hosts, host.conf, nsswitch.conf.
+ */
+int xds_run(const struct feed_config *config, const struct feed_host *host)
+    __attribute__((warn_unused_result));
+
+/*
+ * The objects of a Kubernetes API server, by list and watch: what is offered is
+ * a text of the format "kubernetes".  See reflector.h for the protocol.
+ */
+
+/*
+ * Connects, and connects again, until host->stop_fd is readable.  Returns 0, or
+ * a negative errno if it cannot even begin (no memory) or go on (poll(2)).
+ */
+int kubernetes_run(const struct feed_config *config,
+    const struct feed_host *host) __attribute__((warn_unused_result));
+
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The messages of a call; grpc_reply.c has its end. */
-#include "resolver/feed/grpc.h"
+#include "resolver/feed/http2.h"
 
 #include <stdlib.h>
 #include <string.h>

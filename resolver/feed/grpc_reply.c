@@ -5,7 +5,7 @@
  * mapped, whatever else it says; in one that is, grpc-status wins over the HTTP
  * status.
  */
-#include "resolver/feed/grpc.h"
+#include "resolver/feed/http2.h"
 
 #include <stdio.h>
 #include <string.h>

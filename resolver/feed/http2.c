@@ -10,7 +10,6 @@
 
 #include <nghttp2/nghttp2.h>
 
-#include "resolver/feed/grpc.h"
 #include "resolver/feed/text.h"
 
 struct message {

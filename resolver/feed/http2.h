@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "resolver/feed/feed.h"
+#include "resolver/clock.h"
 
 /*
  * Windows of the stream and of the connection: with the default of 64 KiB, a
@@ -114,5 +115,144 @@ bool http2_output(struct http2 *http2, const uint8_t **octets, size_t *length);
 void http2_written(struct http2 *http2, size_t length);
 
 const struct http2_state *http2_state(const struct http2 *http2);
+
+/*
+ * gRPC over HTTP/2 (grpc.io, PROTOCOL-HTTP2.md): messages behind five octets,
+ * and how a call's end is told.  Pure: octets and header fields come in,
+ * messages and a status come out.
+ */
+
+#define GRPC_PREFIX	5		/* octets: a flag and the length */
+
+enum grpc_status {
+	GRPC_OK = 0,
+	GRPC_CANCELLED = 1,
+	GRPC_UNKNOWN = 2,
+	GRPC_INVALID_ARGUMENT = 3,
+	GRPC_PERMISSION_DENIED = 7,
+	GRPC_RESOURCE_EXHAUSTED = 8,
+	GRPC_UNIMPLEMENTED = 12,
+	GRPC_INTERNAL = 13,
+	GRPC_UNAVAILABLE = 14,
+	GRPC_UNAUTHENTICATED = 16,
+};
+
+/* "Unavailable"; codes that are not known: "status". */
+const char *grpc_status_name(unsigned int status);
+
+/* Whether the same request will be refused again: retry slowly. */
+bool grpc_status_is_lasting(unsigned int status);
+
+void grpc_prefix_write(uint8_t out[static GRPC_PREFIX], uint32_t length);
+
+/*
+ * Takes messages out of octets that are cut anywhere.  The length is checked
+ * before memory is allocated, and memory grows with the octets that came, not
+ * with the length that was announced.  Begin with zeros and a limit;
+ * grpc_reader_free() at the end.
+ */
+struct grpc_reader {
+	uint64_t limit;			/* octets of one message */
+	uint64_t held;			/* octets of other messages in memory */
+	uint8_t prefix[GRPC_PREFIX];
+	size_t prefix_length;
+	uint8_t *octets;		/* of the message that is coming */
+	size_t length;
+	size_t size;
+	size_t announced;
+};
+
+enum grpc_read {
+	GRPC_MORE,			/* all octets are taken, none is complete */
+	GRPC_MESSAGE,			/* grpc_reader_take() it, then go on */
+	GRPC_COMPRESSED,		/* the flag is not 0: none was offered */
+	GRPC_TOO_LONG,			/* over the limit */
+	GRPC_WAIT,			/* it has no room beside those held: none is taken */
+	GRPC_NO_MEMORY,
+};
+
+/* Takes octets from *octets, which moves, and *length, which shrinks. */
+enum grpc_read grpc_reader_put(struct grpc_reader *reader,
+    const uint8_t **octets, size_t *length);
+
+/* The message; the caller frees it.  NULL: there was no memory. */
+uint8_t *grpc_reader_take(struct grpc_reader *reader, size_t *length);
+
+/* Part of a message is there. */
+bool grpc_reader_is_inside(const struct grpc_reader *reader);
+
+/*
+ * A message is announced that has no room: with those that are held it would be
+ * longer than the limit and an eighth of it.
+ */
+bool grpc_reader_waits(const struct grpc_reader *reader);
+void grpc_reader_free(struct grpc_reader *reader);
+
+#define GRPC_BODY_KEPT	256		/* of an answer that is not gRPC */
+
+/* What header fields and trailers said.  Begin with zeros. */
+struct grpc_reply {
+	unsigned int http_status;
+	bool is_grpc;			/* by its content-type */
+	bool has_status;
+	unsigned int status;		/* grpc-status */
+	char message[FEED_TEXT];	/* grpc-message, printable */
+	uint8_t body[GRPC_BODY_KEPT];
+	size_t body_length;
+};
+
+/* A header field or trailer; those of 1xx answers are left out by the caller. */
+void grpc_reply_header(struct grpc_reply *reply, const void *name,
+    size_t name_length, const void *value, size_t length);
+void grpc_reply_body(struct grpc_reply *reply, const void *octets,
+    size_t length);
+
+/* The call's status when the answer is at its end, and why in words. */
+unsigned int grpc_reply_status(const struct grpc_reply *reply,
+    char why[static FEED_TEXT]);
+
+/* The status that a RST_STREAM's error code stands for. */
+unsigned int grpc_status_of_reset(uint32_t error_code);
+
+/*
+ * When to ask the peer of a silent connection for a sign of life (HTTP/2 PING).
+ * Pure: time is a parameter.
+ *
+ * istiod ends connections whose pings come less than 15 s apart; whatever else
+ * stands between may be stricter, says so by GOAWAY with "too_many_pings", and
+ * the interval is doubled for good.
+ */
+
+#define KEEPALIVE_INTERVAL_MS	30000
+#define KEEPALIVE_INTERVAL_MOST_MS ((int64_t)16 * 60000)
+#define KEEPALIVE_APART_MS	15000
+#define KEEPALIVE_TIMEOUT_MS	10000
+
+enum keepalive_step {
+	KEEPALIVE_WAIT,			/* until keepalive_deadline() */
+	KEEPALIVE_PING,			/* send one, then keepalive_sent() */
+	KEEPALIVE_DEAD,			/* no octet since the ping */
+};
+
+struct keepalive {
+	int64_t interval_ms;
+	monotime_t heard;		/* the last octet from the peer */
+	monotime_t sent;		/* the last ping; never: none */
+	bool waits;			/* nothing was heard since it was sent */
+};
+
+void keepalive_start(struct keepalive *keepalive, int64_t interval_ms,
+    monotime_t now);
+void keepalive_heard(struct keepalive *keepalive, monotime_t now);
+void keepalive_sent(struct keepalive *keepalive, monotime_t now);
+enum keepalive_step keepalive_step(const struct keepalive *keepalive,
+    monotime_t now);
+monotime_t keepalive_deadline(const struct keepalive *keepalive);
+
+/* The machine slept: the peer may be gone.  Asks as soon as it is allowed. */
+void keepalive_suspect(struct keepalive *keepalive, monotime_t now);
+
+/* The interval after the peer complained of the one that was used. */
+int64_t keepalive_slower(int64_t interval_ms);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "resolver/feed/keepalive.h"
+#include "resolver/feed/http2.h"
 
 void
 keepalive_start(struct keepalive *keepalive, int64_t interval_ms,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "resolver/feed/kube_kind.h"
+#include "resolver/feed/kube_mirror.h"
 
 #define ALL(name)	{ .key = (name) }
 #define END		{ .key = NULL }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "resolver/feed/kube_offer.h"
+#include "resolver/feed/kube_mirror.h"
 
 void
 kube_offer_change(struct kube_offer *offer, monotime_t now)

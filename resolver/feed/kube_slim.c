@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "resolver/feed/kube_slim.h"
+#include "resolver/feed/kube_mirror.h"
 
 #include <errno.h>
 #include <stdbool.h>

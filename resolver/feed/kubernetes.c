@@ -13,12 +13,11 @@
 
 #include <openssl/evp.h>
 
-#include "resolver/feed/keepalive.h"
-#include "resolver/feed/kube_kind.h"
+#include "resolver/feed/http2.h"
+#include "resolver/feed/kube_mirror.h"
 #include "resolver/feed/kube_login.h"
-#include "resolver/feed/kube_offer.h"
 #include "resolver/feed/kubeconfig.h"
-#include "resolver/feed/kubernetes.h"
+#include "resolver/feed/feed.h"
 #include "resolver/feed/link.h"
 #include "resolver/feed/reflector.h"
 #include "resolver/feed/text.h"

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A link's way to the server; link_call.c has what happens on it then. */
-#include "resolver/feed/link_parts.h"
+#include "resolver/feed/link.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "resolver/feed/route_watch.h"
 #include "resolver/text/given.h"
 
 struct link_options

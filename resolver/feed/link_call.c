@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What happens on a link whose transport is there. */
-#include "resolver/feed/link_parts.h"
+#include "resolver/feed/link.h"
 
 #include <errno.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A link's way through an HTTP proxy (RFC 9110, section 9.3.6). */
-#include "resolver/feed/link_parts.h"
+#include "resolver/feed/link.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
  * wrong kind ends the stream.  What looks like a bool is a string there
  * (istio, pkg/model/proxy.go, StringBool), and so are the joined addresses.
  */
-#include "resolver/feed/node.h"
+#include "resolver/feed/xds_session.h"
 
 #include <arpa/inet.h>
 #include <ifaddrs.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "resolver/feed/transport.h"
+#include "resolver/feed/reflector.h"
 
 #include <errno.h>
 #include <netinet/in.h>

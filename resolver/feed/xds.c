@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "resolver/feed/xds.h"
+#include "resolver/feed/feed.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -11,7 +11,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-#include "resolver/feed/route_watch.h"
+#include "resolver/feed/link.h"
 #include "resolver/feed/xds_session.h"
 
 enum { FD_STOP, FD_ROUTES, FDS_OWN };

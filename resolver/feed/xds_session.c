@@ -4,8 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "resolver/feed/grpc.h"
-#include "resolver/feed/keepalive.h"
+#include "resolver/feed/http2.h"
 #include "resolver/feed/text.h"
 #include "resolver/feed/xds_session.h"
 

@@ -14,15 +14,185 @@
 #ifndef NFDNS_RESOLVER_FEED_XDS_SESSION_H
 #define NFDNS_RESOLVER_FEED_XDS_SESSION_H
 
+#include <netinet/in.h>
 #include <poll.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "resolver/feed/ads.h"
-#include "resolver/feed/backoff.h"
-#include "resolver/feed/ca.h"
+#include <openssl/evp.h>
+
 #include "resolver/feed/feed.h"
+#include "resolver/feed/protobuf_writer.h"
+#include "resolver/text/span.h"
+#include "resolver/feed/link.h"
+#include "resolver/feed/backoff.h"
+
+/* How this machine presents itself to istiod: envoy.config.core.v3.Node. */
+
+/* What is known of the machine; a text may be "". */
+struct node_machine {
+	char name[64];			/* its host name, without domain */
+	char ipv4[INET_ADDRSTRLEN];
+	char ipv6[INET6_ADDRSTRLEN];
+};
+
+/*
+ * Reads the host name and, unless node->ip says which, the first address of
+ * each family that is neither loopback nor link-local.
+ */
+void node_machine_read(const struct feed_node *node,
+    struct node_machine *machine);
+
+/*
+ * Writes the node as a field of the writer's message.
+ *
+ * istiod looks an event about a workload up by the *first* of a connection's
+ * INSTANCE_IPS, and pushes to one connection only.  With this machine's own
+ * address first, the feed could take a push that is meant for the machine's
+ * Envoy.  So an address of documentation (RFC 5737, RFC 3849) of the same
+ * family stands before it.
+ */
+void node_write(struct protobuf_writer *writer, uint32_t field,
+    const struct feed_node *node, const struct node_machine *machine);
+
+/*
+ * The two messages of xDS in its state-of-the-world form (data-plane-api,
+ * envoy/service/discovery/v3/discovery.proto), for one type: NameTable.
+ */
+
+#define DISCOVERY_PATH "/envoy.service.discovery.v3.AggregatedDiscoveryService" \
+	"/StreamAggregatedResources"
+#define DISCOVERY_NAME_TABLE \
+	"type.googleapis.com/istio.networking.nds.v1.NameTable"
+
+/* All are borrowed; versions and nonces are opaque octets. */
+struct discovery_request {
+	const struct feed_node *node;	/* of the first request; then NULL */
+	const struct node_machine *machine;
+	struct span version;		/* accepted last; empty: none */
+	struct span nonce;		/* of what this answers; empty: nothing */
+	const char *refusal;		/* of that answer; NULL: it is accepted */
+};
+
+/* Resource names are never written: NDS has none, and new ones cost a push. */
+void discovery_request_write(struct protobuf_writer *writer,
+    const struct discovery_request *request);
+
+/* Borrows from the message. */
+struct discovery_response {
+	struct span version;
+	struct span type;
+	struct span nonce;
+	struct span table;		/* the last NameTable's octets */
+	size_t tables;			/* NameTables among the resources */
+	size_t others;			/* of other types */
+	size_t broken;			/* no resources at all */
+};
+
+/* Returns 0, or -EBADMSG if the octets are no such message. */
+int discovery_response_read(const void *octets, size_t length,
+    struct discovery_response *response) __attribute__((warn_unused_result));
+
+/*
+ * One stream of xDS on a link of its own: asks for the NameTable, takes each
+ * response, and answers each exactly once.
+ */
+
+#define ADS_FIRST_MS	30000		/* from the question to an answer */
+/* A message that comes must grow by as much in that time. */
+#define ADS_PROGRESS	((size_t)64 << 10)
+#define ADS_PROGRESS_MS	60000
+/* Responses that come at once are read to the newest, for so long. */
+#define ADS_GATHER_MS	2000
+#define ADS_OPAQUE_MOST	4096		/* octets of a version or nonce */
+
+struct ads {
+	struct link *link;
+	const struct feed_config *config;
+	const struct node_machine *machine;
+	bool asked;
+	bool answered;			/* a response has come */
+	bool accepted;			/* a table of it, by the caller */
+	bool postponed;			/* its last table is offered again */
+	uint8_t *version;		/* accepted last on this stream */
+	size_t version_length;
+	monotime_t deadline;		/* of the first response, or progress */
+	size_t progress;
+	unsigned int strange;		/* responses of other types */
+	/* The newest response, until it is dropped. */
+	uint8_t *message;
+	size_t message_length;
+	bool is_answered;
+	monotime_t came;
+	struct discovery_response response;
+	/* A newer one is there: answers the response and drops it. */
+	void (*overtaken)(void *arg, struct ads *ads);
+	void *arg;
+};
+
+/* Config and machine are borrowed.  NULL: no memory.  free accepts NULL. */
+struct ads *ads_new(const struct feed_config *config,
+    const struct link_options *options,
+    const struct node_machine *machine, monotime_t now)
+    __attribute__((warn_unused_result));
+void ads_free(struct ads *ads);
+
+monotime_t ads_deadline(struct ads *ads, monotime_t now);
+void ads_step(struct ads *ads, const struct pollfd *fds, size_t count,
+    monotime_t now);
+
+/*
+ * The newest response, which is to be answered; NULL: none is due.  Those that
+ * it overtook were given to overtaken().
+ */
+const struct discovery_response *ads_response(struct ads *ads, monotime_t now);
+
+/*
+ * Accepts it, or says why not.  Then the response is dropped, or its message
+ * taken, which the caller frees.
+ */
+void ads_answer(struct ads *ads, const char *refusal);
+void ads_drop(struct ads *ads);
+uint8_t *ads_take(struct ads *ads);
+
+/*
+ * Keeps a certificate of our own alive: asks istiod for one (istio.v1.auth,
+ * IstioCertificateService/CreateCertificate) when there is none, and again at
+ * half of its life.  The first request is authenticated by the token, the later
+ * ones by the certificate before.
+ */
+
+#define CA_ANSWER_MS	30000
+#define CA_LOOK_MS	30000		/* how often the clock is looked at */
+#define CA_APART_MS	2000		/* one certificate after the other */
+#define CA_VALIDITY_S	86400		/* that is asked for */
+
+struct ca {
+	const struct feed_config *config;	/* cert and key: the pair's file */
+	const struct feed_host *host;
+	struct link *link;			/* NULL: nothing is asked */
+	EVP_PKEY *key;				/* of the request */
+	bool asked;
+	monotime_t due;				/* to look, or to ask */
+	monotime_t deadline;			/* of the answer */
+	struct backoff backoff;
+	bool refused;				/* the pair, by the server */
+	bool complained;			/* of the failure that lasts */
+};
+
+/* Config and host are borrowed.  config->server is the authority's address. */
+void ca_init(struct ca *ca, const struct feed_config *config,
+    const struct feed_host *host, monotime_t now);
+void ca_end(struct ca *ca);
+
+/* At most LINK_FDS to wait for, and until when. */
+size_t ca_poll(struct ca *ca, struct pollfd *fds, monotime_t now);
+monotime_t ca_deadline(struct ca *ca, monotime_t now);
+
+/* After poll(2).  "today": seconds since 1970; "random": for the back-off. */
+void ca_step(struct ca *ca, const struct pollfd *fds, size_t count,
+    monotime_t now, int64_t today, uint64_t random);
 
 #define XDS_FDS		(3 * LINK_FDS)
 
@@ -112,5 +282,33 @@ void xds_session_routes_changed(struct xds_session *session, monotime_t now);
 
 /* The machine slept: whoever was connected may be gone. */
 void xds_session_suspect(struct xds_session *session, monotime_t now);
+
+/*
+ * A certificate of our own: the key is made here and never leaves this machine;
+ * what is sent is the request to certify it.  Key and certificates are kept in
+ * ONE file, so that one rename(2) replaces both: they can never be torn.
+ */
+
+/* A new key, for ECDSA with P-256.  NULL: no memory.  Free: EVP_PKEY_free(). */
+EVP_PKEY *own_pair_key(void) __attribute__((warn_unused_result));
+
+/*
+ * The request (PKCS #10) as PEM, which the caller frees; NULL: no memory.  It
+ * names nobody: istiod takes the identity from whoever is authenticated.
+ */
+char *own_pair_request(EVP_PKEY *key) __attribute__((warn_unused_result));
+
+/*
+ * Writes the key and these certificates (PEM, the leaf first) to the file, with
+ * mode 0600, so that after a crash it is the old one or the new one.  Returns
+ * 0; -EBADMSG, and the reason, if the first is no valid certificate of that key
+ * now; or another negative errno, and the reason.
+ */
+int own_pair_write(const char *path, EVP_PKEY *key, const struct span *chain,
+    size_t count, int64_t now, char why[static FEED_TEXT])
+    __attribute__((warn_unused_result));
+
+/* When the file's certificate began and ends.  False: there is no sound pair. */
+bool own_pair_life(const char *path, int64_t *begin, int64_t *end);
 
 #endif

@@ -17,7 +17,6 @@
 #include "resolver/image/builder.h"
 #include "resolver/image/builder_state.h"
 #include "resolver/image/image.h"
-#include "resolver/image/image_filter.h"
 
 /* Builds the filters of an image (image_filter.h). */
 

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "resolver/image/image_filter.h"
 #include "resolver/image/mesh.h"
 #include "resolver/dns/name.h"
 #include "resolver/dns/rdata.h"

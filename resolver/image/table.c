@@ -7,9 +7,8 @@
 
 #include <string.h>
 
-#include "resolver/image/image_filter.h"
+#include "resolver/image/image.h"
 #include "resolver/dns/rr.h"
-#include "resolver/image/table_state.h"
 
 /* About the part of a CPU's second-level cache that a table can use. */
 #define CACHED_OCTETS	((size_t)1 << 20)

@@ -2,7 +2,7 @@
 /* The names that others of the table are short for. */
 #include "resolver/image/table.h"
 
-#include "resolver/image/table_state.h"
+#include "resolver/image/image.h"
 
 _Static_assert(TABLE_ALIASES == 1 + IMAGE_ORIGINS, "of an alias of those");
 

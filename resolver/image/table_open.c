@@ -7,8 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "resolver/image/image_filter.h"
-#include "resolver/image/table_state.h"
+#include "resolver/image/image.h"
 
 const uint8_t *
 table_load_name(struct dns_name *name, const uint8_t *octets)

@@ -2,7 +2,7 @@
 /* Readers of EndpointSlice, and of Endpoints, the older form of it. */
 #include <string.h>
 
-#include "resolver/kubernetes/readers.h"
+#include "resolver/kubernetes/kubernetes.h"
 
 /* What all endpoints of a slice, or of a subset of Endpoints, share. */
 struct endpoint_group {

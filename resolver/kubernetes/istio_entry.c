@@ -5,7 +5,7 @@
 
 #include "resolver/dns/name.h"
 #include "resolver/kubernetes/istio_objects.h"
-#include "resolver/kubernetes/readers.h"
+#include "resolver/kubernetes/kubernetes.h"
 #include "resolver/text/number.h"
 
 /* One entry while it is read. */

@@ -16,7 +16,7 @@
  * A host in several namespaces gets an allocated address for each of them.
  * These names overlay public ones: no NAME_OWNED.
  */
-#include "resolver/kubernetes/names.h"
+#include "resolver/kubernetes/kubernetes.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
 
 #include "resolver/dns/name.h"
 #include "resolver/kubernetes/istio_objects.h"
-#include "resolver/kubernetes/readers.h"
+#include "resolver/kubernetes/kubernetes.h"
 
 static uint32_t
 count_members(const struct json_node *object)

@@ -16,9 +16,11 @@
 
 #include "resolver/image/builder.h"
 #include "resolver/text/diag.h"
-#include "resolver/sources/source_text.h"
+#include "resolver/sources/source_format.h"
 #include "resolver/text/json_tree.h"
 #include "resolver/kubernetes/objects.h"
+#include "resolver/dns/name.h"
+#include "resolver/image/short_names.h"
 
 /* How much of a hostile text a message shows: "%.*s", KUBERNETES_SHOWN, text */
 #define KUBERNETES_SHOWN 100
@@ -113,5 +115,84 @@ bool kubernetes_in_network(const struct kubernetes *k, uint16_t source);
  */
 void kubernetes_dashed(char text[static INET6_ADDRSTRLEN], const uint8_t *octets,
     uint8_t length);
+
+/* Making names of all objects, after the last one was read. */
+
+/*
+ * Adds the names of services, endpoints and namespaces to k->builder.  A source
+ * must be selected.  0, -ENOMEM or -E2BIG.
+ */
+int kubernetes_add_names(struct kubernetes *k)
+    __attribute__((warn_unused_result));
+
+/*
+ * Adds the hosts of ServiceEntries; after kubernetes_add_names(), since a host
+ * that is a name of Kubernetes is left to that.  Same returns.
+ */
+int istio_add_names(struct kubernetes *k) __attribute__((warn_unused_result));
+
+/* The readers of single objects, one for each kind. */
+
+/*
+ * A reader keeps what names need in k->objects, or adds names that depend on
+ * no other object.  A fault in the object is a warning.  Returns 0, or -ENOMEM
+ * or -E2BIG.
+ */
+typedef int kubernetes_read_item(struct kubernetes *k,
+    const struct kubernetes_item *item);
+
+kubernetes_read_item kubernetes_read_namespace, kubernetes_read_service,
+    kubernetes_read_slice, kubernetes_read_endpoints, kubernetes_read_pod,
+    kubernetes_read_import, istio_read_service_entry,
+    istio_read_workload_entry, istio_read_pod;
+
+/* State of making names, and what all files that make names share. */
+
+/* The domain of services that a set of clusters shares (KEP-1645, ServiceImport). */
+#define CLUSTERSET "clusterset.local"
+
+/* Start with k and objects set and short_names initialized. */
+struct name_maker {
+	struct kubernetes *k;
+	struct objects *objects;
+	int error;			/* sticky */
+	/* Of the selected source: */
+	uint32_t ttl;
+	struct short_names short_names;
+	bool has_imports;		/* there is a ServiceImport */
+	struct dns_name svc;		/* "svc", the mesh's domain */
+	struct dns_name clusterset;	/* CLUSTERSET */
+	struct dns_name imports;	/* "svc", CLUSTERSET */
+};
+
+/*
+ * Adds a record or an address of 4 or 16 octets, which the mesh owns, with the
+ * source's TTL; line is where its object stands.  Errors: m->error.
+ */
+void name_maker_add(struct name_maker *m, const struct dns_name *owner,
+    uint16_t type, const void *rdata, size_t length, unsigned int line);
+void name_maker_add_address(struct name_maker *m, const struct dns_name *owner,
+    const uint8_t *octets, uint8_t length, unsigned int line);
+
+/*
+ * name = prefix and label as one label, then suffix, which may be name itself.
+ * False if that is too long.
+ */
+bool name_maker_label(struct dns_name *name, const char *prefix,
+    const char *label, const struct dns_name *suffix)
+    __attribute__((warn_unused_result));
+
+/* "SERVICE.NAMESPACE.svc..."; false if that is too long. */
+bool name_maker_service_name(const struct name_maker *m,
+    const struct object_service *service, struct dns_name *name)
+    __attribute__((warn_unused_result));
+
+/*
+ * The first endpoint of the service that counts, from that handle on; 0 at the
+ * end.  It must be ready, unless the service publishes all, be in this
+ * machine's network, and not come from Endpoints if there are EndpointSlices.
+ */
+uint32_t name_maker_endpoint(const struct name_maker *m,
+    const struct object_service *service, uint32_t endpoint);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "resolver/kubernetes/name_maker.h"
+#include "resolver/kubernetes/kubernetes.h"
 
 #include <string.h>
 

@@ -19,7 +19,7 @@
  * Services, and endpoints with a hostname, get reverse names (in-addr.arpa,
  * ip6.arpa).  Only ready endpoints count, unless the service publishes all.
  */
-#include "resolver/kubernetes/names.h"
+#include "resolver/kubernetes/kubernetes.h"
 
 #include <arpa/inet.h>
 #include <assert.h>
@@ -29,7 +29,6 @@
 #include "resolver/dns/reverse.h"
 #include "resolver/dns/rr.h"
 #include "resolver/dns/wire.h"
-#include "resolver/kubernetes/name_maker.h"
 
 #define SRV_HEAD	6	/* priority, weight, port: RFC 2782 */
 #define WEIGHT_SUM	100	/* what the weights of one name add up to */

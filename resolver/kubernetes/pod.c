@@ -7,8 +7,7 @@
 #include <string.h>
 
 #include "resolver/dns/rr.h"
-#include "resolver/kubernetes/name_maker.h"
-#include "resolver/kubernetes/readers.h"
+#include "resolver/kubernetes/kubernetes.h"
 
 /* Whether the pod still has its address, by the same rules as CoreDNS. */
 static bool

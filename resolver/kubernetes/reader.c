@@ -18,8 +18,6 @@
 #include <string.h>
 
 #include "resolver/kubernetes/kubernetes.h"
-#include "resolver/kubernetes/names.h"
-#include "resolver/kubernetes/readers.h"
 #include "resolver/text/json_scan.h"
 
 /* What sources of the format share: source_format.h. */

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "resolver/dns/name.h"
-#include "resolver/kubernetes/readers.h"
+#include "resolver/kubernetes/kubernetes.h"
 
 int
 kubernetes_read_namespace(struct kubernetes *k,

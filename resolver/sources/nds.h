@@ -11,7 +11,7 @@
 #include "resolver/image/builder.h"
 #include "resolver/text/diag.h"
 #include "resolver/text/span.h"
-#include "resolver/sources/source_text.h"
+#include "resolver/sources/source_format.h"
 #include "resolver/image/short_names.h"
 
 /* How much of a hostile text a message shows. */

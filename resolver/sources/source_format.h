@@ -11,10 +11,34 @@
 #define NFDNS_RESOLVER_SOURCES_SOURCE_FORMAT_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
+#include "resolver/image/mesh.h"
 #include "resolver/image/builder.h"
-#include "resolver/sources/source_text.h"
 #include "resolver/text/diag.h"
+
+/* The text that a reader of a format gets. */
+
+/* A source's whole text; borrowed for the call. */
+struct source_text {
+	const char *path;	/* for messages */
+	const char *data;	/* length octets, not NUL-terminated */
+	size_t length;
+	const struct mesh *mesh;
+	const struct mesh_source *source;	/* options; NULL: defaults */
+	unsigned int file;	/* its number in the builder */
+	const int *broker;	/* for include_ask(); NULL: include_open() */
+	unsigned int number;	/* of the source, for the broker */
+};
+
+/* TTL of the source's records, in seconds. */
+static inline uint32_t
+source_ttl(const struct source_text *text)
+{
+	return text->source != NULL && text->source->ttl != 0 ?
+	    text->source->ttl : text->mesh->ttl;
+}
 
 struct source_set;		/* sources that are read together */
 

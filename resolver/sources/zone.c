@@ -23,7 +23,6 @@
 #include "resolver/sources/include.h"
 #include "resolver/sources/source_file.h"
 #include "resolver/sources/source_format.h"
-#include "resolver/sources/zone_records.h"
 #include "resolver/sources/zone_words.h"
 
 /*

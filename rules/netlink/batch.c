@@ -12,7 +12,7 @@
 
 #include <libnftnl/common.h>
 
-#include "rules/netlink/batch.h"
+#include "rules/netlink/netlink.h"
 
 void
 batch_fail(struct batch *batch, int error)

@@ -23,7 +23,6 @@
 #include "nfq/handover/senders.h"
 #include "policy/decide.h"
 #include "resolver/dns/question.h"
-#include "rules/question_rules.h"
 #include "rules/ruleset.h"
 
 void __real_question_parse(struct question *q, const uint8_t *message,

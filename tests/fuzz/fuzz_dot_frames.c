@@ -6,7 +6,7 @@
  */
 #include <string.h>
 
-#include "nfq/upstream/frames.h"
+#include "nfq/upstream/tcp_state.h"
 #include "tests/fuzz/fuzz.h"
 
 /* The message at *at, if it is whole; false: not, or it is too short for DNS. */

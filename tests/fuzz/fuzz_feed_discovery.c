@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "resolver/feed/discovery.h"
+#include "resolver/feed/xds_session.h"
 #include "resolver/sources/protobuf.h"
 #include "tests/fuzz/fuzz.h"
 

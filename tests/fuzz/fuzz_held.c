@@ -7,7 +7,7 @@
  */
 #include <string.h>
 
-#include "nfq/worker/cached_reply.h"
+#include "nfq/worker/worker.h"
 #include "nfq/held/held.h"
 #include "resolver/dns/message.h"
 #include "resolver/dns/wire.h"

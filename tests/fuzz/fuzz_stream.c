@@ -4,8 +4,7 @@
  * the messages are the same however they arrive, and each goes through the
  * interception; and any octets as one message.
  */
-#include "nfq/stream/buffer.h"
-#include "nfq/stream/frame.h"
+#include "nfq/stream/parts.h"
 #include "nfq/stream/options.h"
 #include "tests/answer_fault.h"
 #include "tests/fuzz/fuzz.h"

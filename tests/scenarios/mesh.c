@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "resolver/compile/formats.h"
+#include "resolver/compile/source_files.h"
 
 /* A source format of the tests' own: "[owned] RECORD" a line. */
 

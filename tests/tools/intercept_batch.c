@@ -19,8 +19,7 @@
 
 #include "nfq/queue/queue.h"
 #include "nfq/queue/message.h"
-#include "policy/audit/json.h"
-#include "policy/audit/pcapng.h"
+#include "policy/audit/format.h"
 #include "tests/packets.h"
 
 #define PACKET_MAX	2048

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "resolver/feed/kubernetes.h"
+#include "resolver/feed/feed.h"
 #include "tests/feed_host.h"
 #include "tests/parts.h"
 

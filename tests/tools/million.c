@@ -27,7 +27,7 @@
 
 #include "resolver/compile/compile.h"
 #include "resolver/dns/rr.h"
-#include "resolver/compile/formats.h"
+#include "resolver/compile/source_files.h"
 #include "resolver/image/table.h"
 
 #define NAMES_MAX	10000000u

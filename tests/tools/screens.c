@@ -18,7 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "nfq/cli/message.h"
+#include "nfq/cli/commands.h"
 #include "nfq/cli/doctor/findings.h"
 #include "nfq/cli/top/model.h"
 

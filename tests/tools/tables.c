@@ -5,7 +5,7 @@
  */
 #include <stdio.h>
 
-#include "nfq/cli/command.h"
+#include "nfq/cli/commands.h"
 
 int
 main(void)

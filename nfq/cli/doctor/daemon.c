@@ -10,7 +10,6 @@
 #include <time.h>
 
 #include "nfq/cli/join/units.h"
-#include "policy/status/feed_print.h"
 #include "policy/status/feed_status.h"
 #include "resolver/text/printable.h"
 #include "resolver/version.h"

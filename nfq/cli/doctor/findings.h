@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "policy/config/config.h"
+
 enum finding_level {
 	FINDING_OK,
 	FINDING_WARNING,		/* may be meant so */
@@ -73,5 +75,16 @@ void findings_print(const struct findings *findings, bool colour,
 /* One JSON array and a line end.  0 or -ENOMEM. */
 int findings_print_json(const struct findings *findings, FILE *out)
     __attribute__((warn_unused_result));
+
+/* Networks of containers and guests on this machine, as far as they are bridges. */
+
+#define BRIDGES_TEXT	512
+
+/*
+ * If the machine forwards packets and has bridges that no entry of "containers"
+ * names: true, and what is to be written for the first dozen, "containers = ( {
+ * interfaces = [ "docker0", "br-*" ]; } );", or the entry alone if there are others.
+ */
+bool bridges_entry(const struct config *config, char text[static BRIDGES_TEXT]);
 
 #endif

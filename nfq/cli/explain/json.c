@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "nfq/cli/explain/json.h"
+#include "nfq/cli/explain/print.h"
 
 #include <arpa/inet.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "nfq/cli/explain/message_text.h"
-#include "nfq/cli/explain/print_policy.h"
-#include "nfq/cli/explain/words.h"
 #include "resolver/dns/rr.h"
 #include "resolver/text/json_write.h"
 

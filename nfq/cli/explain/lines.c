@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "nfq/cli/explain/lines.h"
+#include "nfq/cli/explain/print.h"
 
 #include <stdarg.h>
 #include <stdbool.h>

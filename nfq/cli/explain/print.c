@@ -5,10 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nfq/cli/explain/lines.h"
 #include "nfq/cli/explain/message_text.h"
-#include "nfq/cli/explain/print_policy.h"
-#include "nfq/cli/explain/words.h"
 #include "policy/status/facts.h"
 #include "policy/status/feed_status.h"
 #include "resolver/dns/rr.h"

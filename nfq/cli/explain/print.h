@@ -9,6 +9,7 @@
 #include "nfq/cache/cache.h"
 #include "nfq/cli/explain/explain.h"
 #include "policy/status/forward_status.h"
+#include "resolver/text/json_write.h"
 
 /* What came when the question was really sent. */
 struct explain_came {
@@ -43,5 +44,66 @@ bool explain_print_beside(const struct explanation *e,
 /* Whether what came is what the explanation says, as far as it says something. */
 bool explain_agrees(const struct explanation *e,
     const struct explain_came *came);
+
+/* The part of an explanation that is about the policy. */
+
+/*
+ * The rules in order, matched or not, with the first condition that does not
+ * hold.  Of many rules, those for other names are only counted, unless "all"; of
+ * those that stand in no configuration, they are not mentioned.
+ */
+void explain_print_policy(const struct explanation *e, bool all, FILE *out);
+
+/* The same as the member "policy". */
+void explain_write_policy(const struct explanation *e, bool all,
+    struct json_write *w);
+
+/* An explanation as one JSON object on one line, for programs. */
+
+/* 0, -ENOMEM or -EIO. */
+int explain_print_json(const struct explanation *e,
+    const struct explain_view *view, FILE *out)
+    __attribute__((warn_unused_result));
+
+/* Text under a heading, wrapped at 80 columns. */
+
+#define LINES_TEXT	2048		/* longer texts are cut */
+
+/*
+ * Prints the text behind "heading", which stands in the first twelve columns; ""
+ * goes on below the last one.  Words that are longer than a line stay whole.
+ */
+void lines_print(FILE *out, const char *heading, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Values of explanations in words. */
+
+/* "user 33 (www-data), group 33"; lives as long as buf. */
+#define WORDS_ASKER	192
+const char *words_asker(const struct explain_question *question,
+    char buf[static WORDS_ASKER]);
+
+/* How a name was found, behind the name: "is in the table"; and in one word. */
+const char *words_found(enum entry_kind kind);
+const char *words_kind(enum entry_kind kind);
+
+/* Why, as a sentence's half: "the table has records of this type". */
+const char *words_reason(enum reason reason);
+
+/*
+ * Why a rule of the policy does not match: "user 33 is none of its users".
+ * Lives as long as buf.
+ */
+#define WORDS_MISS	128
+const char *words_miss(const struct explanation *e,
+    const struct rules_miss *miss, char buf[static WORDS_MISS]);
+
+/* The option that says the condition: "users", of "match". */
+const char *words_key(enum rule_key key);
+
+/* What a rule does: "nxdomain", "10.1.1.1", "only A"; lives as long as buf. */
+#define WORDS_ACTION	320
+const char *words_action(const struct rules_rule *rule,
+    char buf[static WORDS_ACTION]);
 
 #endif

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "nfq/cli/explain/print_policy.h"
+#include "nfq/cli/explain/print.h"
 
 #include <string.h>
-
-#include "nfq/cli/explain/lines.h"
-#include "nfq/cli/explain/words.h"
 
 #define FEW		10	/* so many rules are all printed */
 

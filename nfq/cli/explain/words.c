@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "nfq/cli/explain/words.h"
+#include "nfq/cli/explain/print.h"
 
 #include <arpa/inet.h>
 #include <grp.h>

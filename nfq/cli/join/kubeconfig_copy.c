@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "policy/config/file.h"
-#include "resolver/feed/kube_kind.h"
+#include "resolver/feed/kube_mirror.h"
 #include "resolver/feed/kubeconfig.h"
 #include "resolver/feed/small_file.h"
 

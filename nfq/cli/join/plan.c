@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "nfq/cli/join/input.h"
+#include "nfq/cli/join/place.h"
 #include "nfq/cli/join/kubeconfig_copy.h"
 #include "nfq/cli/join/plan.h"
 #include "nfq/cli/join/workload.h"

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "nfq/cli/join/env.h"
-#include "nfq/cli/join/input.h"
+#include "nfq/cli/join/place.h"
 #include "resolver/feed/feed.h"
 #include "resolver/text/diag.h"
 

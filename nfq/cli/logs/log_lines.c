@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "nfq/cli/logs/log_lines.h"
+#include "nfq/cli/logs/log_text.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -18,6 +18,8 @@
 #include <sys/types.h>
 
 #include "policy/audit/audit.h"
+#include "resolver/dns/name.h"
+#include "resolver/text/json_tree.h"
 
 /* Octets of a line at most; the answers that do not fit are counted. */
 #define AUDIT_TEXT_MAX 5120
@@ -58,5 +60,95 @@ void audit_line_begin(struct audit_line_out *out,
     char text[static AUDIT_TEXT_MAX]);
 void audit_line_answer(struct audit_line_out *out, const char *text);
 void audit_line_end(struct audit_line_out *out, const struct audit_line *line);
+
+/* The lines of a packet log in the format json, also of one that is still written. */
+
+/* Octets of a line at most; a longer one is none of nfdns, and is cut. */
+#define LOG_LINE_MAX	65536
+
+struct log_lines {
+	int fd;
+	bool regular;			/* else standard input, or a pipe */
+	bool skipping;			/* the rest of a line that was cut */
+	uint64_t number;		/* of the last line, from 1 */
+	size_t begin, end;		/* of what was read and not given out */
+	char octets[LOG_LINE_MAX];
+};
+
+/*
+ * Opens a regular file, or standard input ("-").  0 or a negative errno: -EINVAL: it
+ * is another kind of file.
+ */
+int log_lines_open(struct log_lines *lines, const char *path)
+    __attribute__((warn_unused_result));
+void log_lines_close(struct log_lines *lines);
+
+/*
+ * The next line, without its end; *line lives until the next call.  Its length; -EAGAIN:
+ * there is none (any more), or one that is not whole yet; or another negative errno.
+ */
+ssize_t log_lines_next(struct log_lines *lines, const char **line);
+
+/* After -EAGAIN: whether octets behind the last line are no whole line. */
+bool log_lines_is_cut(const struct log_lines *lines);
+
+/*
+ * After -EAGAIN: waits a fifth of a second for more, and goes on with another file that
+ * has taken the path.  False: "out", which the caller writes to, has no reader.
+ */
+bool log_lines_wait(struct log_lines *lines, const char *path, int out);
+
+/*
+ * One record of a packet log as "nfdns log" sees it, read from a line of the
+ * format json.
+ *
+ * This room reads packet logs back.  They may have been changed by anybody who
+ * may write them.
+ */
+
+/* Borrows from the tree that read it, until that reads the next line. */
+struct log_entry {
+	struct audit_line line;
+	char name[NAME_TEXT_SIZE + 1];	/* with the final dot */
+	const struct json_node *answers;	/* the first; NULL: none */
+};
+
+/*
+ * Reads a line.  False: it is no record of a question (a note, another event, no
+ * JSON).
+ */
+bool log_entry_read(struct log_entry *entry, struct json_tree *tree,
+    const char *text, size_t length);
+
+/* The entry as a line, without a line end.  Returns the length. */
+size_t log_entry_text(const struct log_entry *entry, bool colour,
+    char text[static AUDIT_TEXT_MAX]);
+
+/* Which records "nfdns log" shows. */
+
+/* All that are set must hold; borrows its texts. */
+struct log_filter {
+	const char *name;		/* NULL: any */
+	const char *rule;
+	const char *verdict;
+	bool has_user;
+	uid_t user;
+	uint64_t since_ns;		/* 0: from the beginning */
+};
+
+/*
+ * Whether the name matches: "*" stands for any octets, letters have no case, and
+ * the final dot may be left out.
+ */
+bool log_filter_name(const char *pattern, const char *name);
+
+bool log_filter_takes(const struct log_filter *filter,
+    const struct audit_line *line);
+
+/*
+ * A moment: "10s", "5m", "2h", "3d" before now, "HH:MM[:SS]" today, or
+ * "YYYY-MM-DD[ HH:MM[:SS]]", local time.  False: it is none of these.
+ */
+bool log_filter_since(uint64_t *since_ns, const char *text, int64_t now);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "nfq/cli/top/latency.h"
+#include "nfq/cli/top/model.h"
 
 #include <inttypes.h>
 #include <stdio.h>

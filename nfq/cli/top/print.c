@@ -5,7 +5,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "nfq/cli/top/latency.h"
 #include "nfq/cli/top/model.h"
 #include "resolver/text/json_write.h"
 #include "resolver/text/printable.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "nfq/cli/top/reading.h"
+#include "nfq/cli/top/model.h"
 
 #include <errno.h>
 #include <stdlib.h>

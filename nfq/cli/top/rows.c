@@ -9,8 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nfq/cli/top/latency.h"
-
 #define NAMED_USERS	100
 
 /* Takes the label over; NULL is a lack of memory. */

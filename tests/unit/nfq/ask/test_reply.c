@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What a reply is worth. */
-#include "nfq/ask/reply.h"
+#include "nfq/ask/engine_state.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -10,7 +10,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "nfq/feed/keep_file.h"
 #include "policy/log.h"
 #include "tests/check.h"
 

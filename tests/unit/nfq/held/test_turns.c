@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Whose question is asked next. */
-#include "nfq/held/turns.h"
+#include "nfq/held/held.h"
 
 #include <stdlib.h>
 

@@ -4,9 +4,7 @@
 #include <string.h>
 
 #include "nfq/handover/senders.h"
-#include "nfq/stream/buffer.h"
-#include "nfq/stream/clients.h"
-#include "nfq/stream/frame.h"
+#include "nfq/stream/parts.h"
 #include "nfq/stream/options.h"
 #include "tests/check.h"
 

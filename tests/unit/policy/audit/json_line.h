@@ -3,7 +3,7 @@
 #ifndef NFDNS_TESTS_UNIT_POLICY_AUDIT_JSON_LINE_H
 #define NFDNS_TESTS_UNIT_POLICY_AUDIT_JSON_LINE_H
 
-#include "policy/audit/json.h"
+#include "policy/audit/format.h"
 
 #include <sys/socket.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The blocks of pcapng, octet by octet, and the packets in them. */
-#include "policy/audit/pcapng.h"
+#include "policy/audit/format.h"
 
 #include <sys/socket.h>
 #include <endian.h>

@@ -7,8 +7,8 @@
 #include <pwd.h>
 #include <unistd.h>
 
-#include "policy/config/option.h"
-#include "resolver/compile/formats.h"
+#include "policy/config/setting.h"
+#include "resolver/compile/source_files.h"
 #include "tests/config_text.h"
 
 static bool

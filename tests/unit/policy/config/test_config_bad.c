@@ -2,7 +2,7 @@
 #include "policy/config/config.h"
 #include "policy/config/capture.h"
 
-#include "policy/config/option.h"
+#include "policy/config/setting.h"
 #include "tests/config_text.h"
 
 #define CONTAINER(interfaces) "containers = ( { interfaces = [ " interfaces \

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "policy/config/option.h"
-#include "resolver/compile/formats.h"
+#include "policy/config/setting.h"
+#include "resolver/compile/source_files.h"
 #include "tests/check.h"
 
 /* Two values of libconfig, as their text. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The bounds of space-saving, and what a reader makes of any memory. */
-#include "policy/status/hitters_page.h"
+#include "policy/status/hitters.h"
 
 #include <fcntl.h>
 #include <pthread.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <string.h>
 
-#include "resolver/compile/formats.h"
+#include "resolver/compile/source_files.h"
 #include "tests/check.h"
 
 /* Every name that messages list is a format, and it can be read. */

@@ -19,8 +19,8 @@
 
 #include <nghttp2/nghttp2.h>
 
-#include "resolver/feed/discovery.h"
-#include "resolver/feed/grpc.h"
+#include "resolver/feed/xds_session.h"
+#include "resolver/feed/http2.h"
 #include "resolver/feed/protobuf_writer.h"
 #include "resolver/sources/protobuf.h"
 

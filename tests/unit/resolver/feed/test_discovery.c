@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The first request and its answers, octet for octet, and what a response is. */
-#include "resolver/feed/discovery.h"
+#include "resolver/feed/xds_session.h"
 
 #include <errno.h>
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* gRPC's framing, cut anywhere, and how the end of a call is read. */
-#include "resolver/feed/grpc.h"
+#include "resolver/feed/http2.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "resolver/feed/kube_store.h"
+#include "resolver/feed/kube_mirror.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "resolver/feed/kube_slim.h"
 #include "tests/check.h"
 #include "tests/parts.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A key of our own: its request, and the file with its certificate. */
-#include "resolver/feed/own_pair.h"
+#include "resolver/feed/xds_session.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 
-#include "resolver/feed/keepalive.h"
+#include "resolver/feed/http2.h"
 #include "tests/unit/resolver/feed/session.h"
 
 TEST(garbage_ends_the_stream)

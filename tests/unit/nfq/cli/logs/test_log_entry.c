@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A line of the format json, as the daemon writes it and as others may. */
-#include "nfq/cli/logs/log_entry.h"
+#include "nfq/cli/logs/log_text.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <time.h>
 
-#include "policy/audit/json.h"
+#include "policy/audit/format.h"
 #include "tests/check.h"
 
 #define ASKED	"\x12\x34\1\0\0\1\0\0\0\0\0\0\1a\4mesh\0\0\1\0\1"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Names with stars, times as people write them, all that must hold. */
-#include "nfq/cli/logs/log_filter.h"
+#include "nfq/cli/logs/log_text.h"
 
 #include <stdlib.h>
 #include <time.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Percentiles of the histogram, and numbers as people read them. */
-#include "nfq/cli/top/latency.h"
+#include "nfq/cli/top/model.h"
 
 #include <string.h>
 
