@@ -8,7 +8,6 @@
 #include "nfq/feed/feed.h"
 #include "nfq/process/diag_print.h"
 #include "nfq/process/exit_code.h"
-#include "nfq/process/options.h"
 #include "policy/config/feed_config.h"
 #include "policy/log.h"
 #include "resolver/version.h"

@@ -9,7 +9,6 @@
 
 #include "nfq/process/child.h"
 #include "nfq/process/exit_code.h"
-#include "nfq/process/options.h"
 #include "nfq/process/sandbox.h"
 #include "nfq/tls/server.h"
 #include "nfq/tls/start.h"

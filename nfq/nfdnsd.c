@@ -9,7 +9,6 @@
 #include "policy/config/config.h"
 #include "policy/log.h"
 #include "nfq/process/exit_code.h"
-#include "nfq/process/options.h"
 #include "resolver/version.h"
 
 static const char usage[] =

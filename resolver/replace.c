@@ -33,7 +33,12 @@ replace_stream(struct replace *r)
 	return r->stream;
 }
 
-void
+/*
+ * Syncs the directory of a path (as for openat(2)) after a rename.  Failure is not
+ * told: the rename cannot be undone, and counts even if a crash of the machine
+ * undoes it.
+ */
+static void
 replace_sync_directory(int directory, const char *path)
 {
 	const char *slash = strrchr(path, '/');

@@ -45,11 +45,4 @@ FILE *replace_stream(struct replace *r) __attribute__((warn_unused_result));
 int replace_end(struct replace *r, enum replace_how how, int error)
     __attribute__((warn_unused_result));
 
-/*
- * Syncs the directory of a path (as for openat(2)) after a rename.  Failure is not
- * told: the rename cannot be undone, and counts even if a crash of the machine
- * undoes it.
- */
-void replace_sync_directory(int directory, const char *path);
-
 #endif

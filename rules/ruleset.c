@@ -160,13 +160,13 @@ ruleset_unanswerable_mark(const struct config *config)
 }
 
 /* Nothing else at prerouting has it: what is queued there is marked as passed. */
-uint32_t
+static uint32_t
 ruleset_back_mark(const struct config *config)
 {
 	return config->capture.mark_passed | config->capture.mark_answered;
 }
 
-uint32_t
+static uint32_t
 ruleset_orphan_mark(const struct config *config)
 {
 	return config->capture.mark_passed | config->capture.mark_stream;

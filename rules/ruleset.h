@@ -204,10 +204,6 @@ uint32_t ruleset_relay_mark(const struct config *config);
  * one that is queued again after its socket was closed.
  */
 uint32_t ruleset_unanswerable_mark(const struct config *config);
-uint32_t ruleset_orphan_mark(const struct config *config);
-
-/* Of an answer to what a container asked, until its copy is on the way back. */
-uint32_t ruleset_back_mark(const struct config *config);
 
 /* What several rules of the set have in common: conditions and outcomes. */
 

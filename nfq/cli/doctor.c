@@ -13,12 +13,8 @@
 
 #include "nfq/cli/commands.h"
 #include "nfq/cli/doctor/findings.h"
-#include "nfq/cli/doctor/chains.h"
-#include "nfq/cli/doctor/daemon.h"
-#include "nfq/cli/doctor/servers.h"
 #include "nfq/cli/daemon_ask.h"
 #include "nfq/process/exit_code.h"
-#include "nfq/process/start_error.h"
 #include "policy/status/status.h"
 #include "resolver/image/table.h"
 

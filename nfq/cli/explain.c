@@ -12,7 +12,7 @@
 #include "nfq/cli/commands.h"
 #include "nfq/cli/daemon_ask.h"
 #include "nfq/cli/doctor/ask.h"
-#include "nfq/cli/doctor/daemon.h"
+#include "nfq/cli/doctor/findings.h"
 #include "nfq/cli/explain/explain.h"
 #include "nfq/cli/explain/print.h"
 #include "nfq/cli/question_words.h"

@@ -14,7 +14,6 @@
 #include "nfq/cli/commands.h"
 #include "nfq/cli/daemon_ask.h"
 #include "nfq/cli/doctor/findings.h"
-#include "nfq/cli/join/kubeconfig_copy.h"
 #include "nfq/cli/join/plan.h"
 #include "nfq/cli/join/units.h"
 #include "nfq/process/compiler.h"

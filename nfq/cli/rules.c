@@ -6,7 +6,7 @@
 
 #include "nfq/cli/commands.h"
 #include "nfq/cli/daemon_ask.h"
-#include "nfq/cli/doctor/daemon.h"
+#include "nfq/cli/doctor/findings.h"
 #include "nfq/process/diag_print.h"
 #include "nfq/process/exit_code.h"
 #include "rules/kernel.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "nfq/handover/flush.h"
+#include "nfq/handover/control.h"
 
 #include <errno.h>
 #include <string.h>

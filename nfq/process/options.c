@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "nfq/process/options.h"
+#include "nfq/process/exit_code.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "nfq/process/exit_code.h"
 #include "resolver/text/suggest.h"
 
 int

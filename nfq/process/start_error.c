@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "nfq/process/start_error.h"
+#include "nfq/process/exit_code.h"
 
 #include <errno.h>
 #include <fcntl.h>

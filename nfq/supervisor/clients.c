@@ -15,7 +15,7 @@
 
 #include "nfq/supervisor/parts.h"
 #include "nfq/process/diag_print.h"
-#include "policy/config/newer.h"
+#include "policy/config/config.h"
 #include "policy/status/metrics.h"
 #include "resolver/fds.h"
 

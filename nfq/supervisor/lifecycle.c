@@ -31,7 +31,7 @@
 #include "nfq/process/child.h"
 #include "nfq/process/diag_print.h"
 #include "nfq/process/notify.h"
-#include "nfq/process/start_error.h"
+#include "nfq/process/exit_code.h"
 #include "nfq/queue/queue.h"
 #include "nfq/supervisor/parts.h"
 #include "nfq/supervisor/worker_process.h"

@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "nfq/handover/flush.h"
+#include "nfq/handover/control.h"
 #include "nfq/process/compiler.h"
 #include "nfq/process/last_image.h"
 #include "nfq/supervisor/worker_process.h"

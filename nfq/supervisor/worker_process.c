@@ -23,10 +23,12 @@
 #include "policy/log.h"
 #include "rules/ruleset.h"
 
+#define TERM_MS	60000	/* between two crashes that make us distrust */
 #define TALK_MS		1000	/* in this time at most... */
 #define TALK_LINES	5	/* ...so many lines about deaths */
 
-enum status_death
+/* wait_status is that of waitpid(2). */
+static enum status_death
 worker_death_cause(const struct worker_process *k, int wait_status)
 {
 	if (k->hangs != LIFE_MOVES)
@@ -37,7 +39,13 @@ worker_death_cause(const struct worker_process *k, int wait_status)
 	    STATUS_DEATH_CRASH;
 }
 
-enum queue_fate
+/*
+ * What becomes of the packets that the dead worker had read.  One of them may be
+ * to blame for a crash or a hang, so no other worker gets them: they pass, or are
+ * dropped if a rule could deny; so they do if no other worker comes.  Else they
+ * are put back.
+ */
+static enum queue_fate
 worker_death_fate(const struct worker_process *k, enum status_death cause,
     enum life_next next)
 {
@@ -48,7 +56,12 @@ worker_death_fate(const struct worker_process *k, enum status_death cause,
 	return policy_could_deny(&k->config->policy) ? QUEUE_DROP : QUEUE_PASS;
 }
 
-bool
+/*
+ * Whether what the dead worker wrote must not reach the next one: a system call
+ * that is forbidden, or the second crash within so long, may be the work of somebody
+ * who had taken it over.
+ */
+static bool
 worker_death_distrusts(struct worker_process *k, int wait_status,
     monotime_t now)
 {
@@ -59,7 +72,7 @@ worker_death_distrusts(struct worker_process *k, int wait_status,
 		return false;
 	k->crashed = now;
 	return WTERMSIG(wait_status) == SIGSYS || (monotime_is_set(before) &&
-	    monotime_ms_since(now, before) < WORKER_TERM_MS);
+	    monotime_ms_since(now, before) < TERM_MS);
 }
 
 const char *
@@ -77,7 +90,8 @@ worker_death_text(int status)
 	}
 }
 
-void
+/* Logs a death, at most five a second. */
+static void
 worker_death_tell(struct worker_process *k, int status, enum queue_fate fate,
     enum life_next next)
 {
@@ -101,7 +115,8 @@ worker_death_tell(struct worker_process *k, int status, enum queue_fate fate,
 		    "the bug", LIFE_CRASHES, LIFE_PAUSE_MS / 1000);
 }
 
-void
+/* Logs how many deaths worker_death_tell() omitted, once a second. */
+static void
 worker_death_tell_unsaid(struct worker_process *k, monotime_t now)
 {
 	if (monotime_ms_since(now, k->talk.begun) < TALK_MS)

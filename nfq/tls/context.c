@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "nfq/tls/context.h"
+#include "nfq/tls/message.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -13,8 +13,6 @@
 #include <openssl/pem.h>
 #include <openssl/x509.h>
 #include <openssl/x509v3.h>
-
-#include "nfq/tls/message.h"
 
 #define SESSION_S	3600		
 

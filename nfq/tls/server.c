@@ -13,7 +13,6 @@
 
 #include <openssl/err.h>
 
-#include "nfq/tls/context.h"
 #include "nfq/tls/message.h"
 
 /*

@@ -11,7 +11,7 @@
 #ifndef NFDNS_NFQ_TLS_SERVER_H
 #define NFDNS_NFQ_TLS_SERVER_H
 
-#include "nfq/tls/context.h"
+#include "nfq/tls/message.h"
 
 /*
  * Serves the channel until the other side closes it: then 0.  Else a negative

@@ -54,13 +54,6 @@ void audit_note_text(struct json_out *out, const struct audit_note *note);
 /* "decision=answer ... number=1", for formats that have no keys. */
 void audit_record_text(struct json_out *out, const struct audit_record *record);
 
-/*
- * A name without its final dot, in characters that need no quotes: all that are no
- * letters, digits, "-", "_" or "*" are \DDD.  The root is ".".
- */
-void audit_name_text(struct json_out *out, const uint8_t *octets,
-    size_t length);
-
 /* "begin", "lost", "unread", "end". */
 const char *audit_note_kind_text(enum audit_note_kind kind);
 

@@ -61,7 +61,11 @@ is_plain(uint8_t c)
 	    (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '*';
 }
 
-void
+/*
+ * A name without its final dot, in characters that need no quotes: all that are no
+ * letters, digits, "-", "_" or "*" are \DDD.  The root is ".".
+ */
+static void
 audit_name_text(struct json_out *out, const uint8_t *octets, size_t length)
 {
 	size_t at = 0, end;

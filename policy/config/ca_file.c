@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "resolver/fds.h"
-#include "resolver/text/bom.h"
+#include "resolver/text/utf8.h"
 
 #define MARK	"-----BEGIN CERTIFICATE-----"
 #define MARK_TRUSTED "-----BEGIN TRUSTED CERTIFICATE-----"

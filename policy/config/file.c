@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "resolver/fds.h"
-#include "resolver/text/bom.h"
+#include "resolver/text/utf8.h"
 #include "resolver/text/diag.h"
 #include "resolver/text/suggest.h"
 

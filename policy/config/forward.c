@@ -8,7 +8,7 @@
 
 #include "policy/config/ca_file.h"
 #include "policy/config/resolv_conf.h"
-#include "policy/config/upstream_text.h"
+#include "policy/config/forward_settings.h"
 #include "policy/config/setting.h"
 #include "resolver/dns/message.h"
 #include "resolver/dns/name.h"

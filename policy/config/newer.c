@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "policy/config/newer.h"
+#include "policy/config/config.h"
 
 #include <dirent.h>
 #include <errno.h>

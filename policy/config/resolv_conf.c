@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "resolver/fds.h"
-#include "resolver/text/bom.h"
+#include "resolver/text/utf8.h"
 #include "resolver/text/host.h"
 #include "resolver/text/number.h"
 

@@ -78,7 +78,8 @@ name_place(const struct builder *b, const uint8_t *octets, size_t length)
 	}
 }
 
-uint32_t
+/* The same, 0 if there is none; the name is a suffix in wire format. */
+static uint32_t
 build_name_find(const struct builder *b, const uint8_t *octets, size_t length)
 {
 	return b->by_name.slots != NULL ? *name_place(b, octets, length) : 0;

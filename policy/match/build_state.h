@@ -101,10 +101,6 @@ struct section_span build_octets(struct builder *b, const void *octets,
 /* The number, from 1, of a name; 0 after an error. */
 uint32_t build_name_get(struct builder *b, const struct dns_name *name);
 
-/* The same, 0 if there is none; the name is a suffix in wire format. */
-uint32_t build_name_find(const struct builder *b, const uint8_t *octets,
-    size_t length);
-
 /* Takes "*." off the name, POLICY_BELOW then; else POLICY_EXACT. */
 enum policy_name_kind build_kind_take(struct dns_name *name);
 

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "policy/config/newer.h"
+#include "policy/config/config.h"
 #include "policy/status/feed_status.h"
 #include "policy/status/status.h"
 

@@ -195,7 +195,8 @@ take_object(const struct json_node *root, struct feed_report *report)
 	return 0;
 }
 
-int
+/* The same of the file's text. */
+static int
 feed_status_parse(struct feed_report *report, const char *text, size_t length)
 {
 	const struct json_range whole = { .text = text, .length = length,

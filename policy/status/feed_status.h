@@ -54,10 +54,6 @@ int feed_status_write(const struct feed_report *report, const char *directory,
 int feed_status_read(struct feed_report *report, const char *directory,
     const char *name) __attribute__((warn_unused_result));
 
-/* The same of the file's text. */
-int feed_status_parse(struct feed_report *report, const char *text,
-    size_t length) __attribute__((warn_unused_result));
-
 /*
  * state_dir/NAME.seen says by its time when the table was current last, for
  * after a reboot, when there is no report.  0 or a negative errno.

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "resolver/kubernetes/reader.h"
+#include "resolver/kubernetes/kubernetes.h"
 
 static const struct source_format formats[] = {
 	{ .name = "nds", .ending = ".json", .read = source_nds_read },

@@ -12,7 +12,6 @@
 
 #include "resolver/compile/feed_table.h"
 #include "resolver/sources/source_format.h"
-#include "resolver/sources/source_directory.h"
 #include "resolver/sources/source_file.h"
 
 /* Adds a source with the options of "like"; takes over path and fd. */

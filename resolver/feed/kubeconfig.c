@@ -12,7 +12,7 @@
 
 #include "resolver/feed/small_file.h"
 #include "resolver/feed/text.h"
-#include "resolver/text/bom.h"
+#include "resolver/text/utf8.h"
 #include "resolver/text/yaml_tree.h"
 
 struct reading {

@@ -12,6 +12,7 @@
 #include <stddef.h>
 
 #include "resolver/feed/pem.h"
+#include "resolver/clock.h"
 
 /* Owns all of its texts, any of which may be NULL. */
 struct kube_access {
@@ -52,5 +53,38 @@ int kubeconfig_in_cluster(struct kube_access *access, const char *host,
 
 /* Overwrites keys and tokens. */
 void kube_access_free(struct kube_access *access);
+
+/*
+ * What requests are authorised with, as it is now: the kubeconfig and the token
+ * are read anew, since both change.
+ */
+
+/* Files that cannot be read are tried again after that. */
+#define KUBE_CREDENTIALS_RETRY_MS	5000
+
+struct kube_credentials {
+	const char *kubeconfig;		/* borrowed; NULL: a pod's */
+	bool loaded;			/* the three below are good */
+	struct kube_access access;
+	char *token;			/* never NULL once loaded */
+	bool token_read;		/* from its file, at least once */
+	monotime_t due;			/* not before, after a failure */
+	const char *warning;		/* static; the owner clears it */
+	bool warned;
+	char error[FEED_TEXT];		/* printable; "" while all is well */
+};
+
+void kube_credentials_init(struct kube_credentials *credentials,
+    const char *kubeconfig);
+
+/*
+ * Reads all of it anew.  If that fails, what was read before stays.  Returns
+ * whether there is something to send requests with; if not, credentials->error
+ * says why.
+ */
+bool kube_credentials_refresh(struct kube_credentials *credentials,
+    monotime_t now);
+
+void kube_credentials_free(struct kube_credentials *credentials);
 
 #endif

@@ -15,7 +15,6 @@
 
 #include "resolver/feed/http2.h"
 #include "resolver/feed/kube_mirror.h"
-#include "resolver/feed/kube_login.h"
 #include "resolver/feed/kubeconfig.h"
 #include "resolver/feed/feed.h"
 #include "resolver/feed/link.h"

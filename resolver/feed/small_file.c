@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "resolver/fds.h"
-#include "resolver/text/bom.h"
+#include "resolver/text/utf8.h"
 
 /* All of size octets and then the end of the file. */
 static int

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "resolver/image/builder_index.h"
+#include "resolver/image/builder_state.h"
 
 #include <errno.h>
 #include <stdbool.h>

@@ -13,11 +13,90 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "resolver/image/arena.h"
 #include "resolver/image/builder.h"
-#include "resolver/image/builder_index.h"
 #include "resolver/image/image.h"
 #include "resolver/image/mesh.h"
+
+/*
+ * Memory for many small items that are freed together.  Items refer to each
+ * other by 32-bit offsets, "handles"; 0 is none.  A pointer into the arena is
+ * valid only until the next arena_take().
+ */
+
+/* Start from ARENA_INIT. */
+struct arena {
+	uint8_t *octets;
+	size_t used, size;
+};
+
+/* The first octets are unused, so that no handle is 0. */
+#define ARENA_INIT { .used = 4 }
+
+/* Pointer of the wanted type to the item with that handle. */
+#define ARENA_AT(arena, type, handle) \
+	((type *)(void *)((arena)->octets + (handle)))
+
+/*
+ * Takes n octets, set to zero and aligned to 4.  Returns 0 and *handle, or
+ * -ENOMEM, or -E2BIG above 4 GiB.
+ */
+int arena_take(struct arena *arena, size_t n, uint32_t *handle)
+    __attribute__((warn_unused_result));
+
+void arena_free(struct arena *arena);
+
+/*
+ * A growing hash table with open addressing: from hashes to handles.  It keeps
+ * only a 32-bit tag of each hash; the tag's upper bits give the first slot.
+ * The caller compares the item that a handle refers to.
+ */
+
+/* Start from zeros.  Owns its slots. */
+struct build_index {
+	struct build_slot {
+		uint32_t tag;
+		uint32_t handle;	/* 0: empty */
+	} *slots;
+	unsigned int bits;
+	size_t count;
+};
+
+/*
+ * Has the processor fetch the place where a tag is looked for.  A large index
+ * is in no cache: whoever has several look-ups to do calls this for all of them
+ * first, and waits for memory once.
+ */
+__attribute__((always_inline)) static inline void
+build_index_prefetch(const struct build_index *index, uint32_t tag)
+{
+	if (index->slots != NULL)
+		__builtin_prefetch(&index->slots[tag >> (32 - index->bits)]);
+}
+
+/* The next handle with that tag, or 0; start with *step = 0. */
+uint32_t build_index_next(const struct build_index *index, uint32_t tag,
+    size_t *step);
+
+/* Makes space for one more handle, at a load of 1/2.  0, -ENOMEM, -E2BIG. */
+int build_index_reserve(struct build_index *index)
+    __attribute__((warn_unused_result));
+
+/* Adds a handle, after build_index_reserve(). */
+void build_index_place(struct build_index *index, uint32_t tag,
+    uint32_t handle);
+
+/* Makes space for that many handles in all, unless it would be a lot of memory. */
+void build_index_expect(struct build_index *index, size_t count);
+
+/*
+ * Puts a handle in the place of the one that build_index_next() has returned,
+ * which left step.
+ */
+void build_index_replace(struct build_index *index, uint32_t tag, size_t step,
+    uint32_t handle);
+
+/* Frees the slots; leaves an empty index. */
+void build_index_free(struct build_index *index);
 
 struct build_node {
 	uint32_t next;		/* in the order they were added */

@@ -195,4 +195,17 @@ bool name_maker_service_name(const struct name_maker *m,
 uint32_t name_maker_endpoint(const struct name_maker *m,
     const struct object_service *service, uint32_t endpoint);
 
+/*
+ * Reader of the format "kubernetes": objects of Kubernetes and of Istio.  The
+ * functions are the members of struct source_format of the same name.
+ */
+
+int source_kubernetes_read(const struct source_text *text, struct builder *b,
+    struct diag *diag) __attribute__((warn_unused_result));
+struct source_set *source_kubernetes_begin(struct builder *b,
+    struct diag *diag);
+int source_kubernetes_add(struct source_set *set,
+    const struct source_text *text) __attribute__((warn_unused_result));
+int source_kubernetes_end(struct source_set *set, bool make_names);
+
 #endif

@@ -11,8 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "resolver/image/arena.h"
-#include "resolver/image/builder_index.h"
+#include "resolver/image/builder_state.h"
 
 struct object_string {
 	uint32_t namespace;		/* of that name; 0: none */

@@ -11,13 +11,12 @@
  * warning.  A text that is not JSON as a whole is an error, because a truncated
  * export must not replace a good table.
  */
-#include "resolver/kubernetes/reader.h"
+#include "resolver/kubernetes/kubernetes.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "resolver/kubernetes/kubernetes.h"
 #include "resolver/text/json_scan.h"
 
 /* What sources of the format share: source_format.h. */

@@ -249,7 +249,8 @@ index_name(struct name_table *table, const struct name_table_entry *entry)
 	return 0;
 }
 
-int
+/* Makes the index that name_table_find() needs.  0, -ENOMEM or -E2BIG. */
+static int
 name_table_index(struct name_table *table)
 {
 	struct name_table_walk walk = name_table_walk_over(table->octets,
@@ -328,7 +329,8 @@ name_table_close(struct name_table *table)
 	build_index_free(&table->index);
 }
 
-bool
+/* The entry of that host.  False if there is none. */
+static bool
 name_table_find(const struct name_table *table, struct span host,
     struct name_table_entry *entry)
 {

@@ -23,7 +23,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "resolver/image/builder_index.h"
+#include "resolver/image/builder_state.h"
 #include "resolver/sources/protobuf.h"
 #include "resolver/text/span.h"
 
@@ -105,14 +105,6 @@ struct name_table {			/* borrows the octets, owns the index */
 int name_table_open(struct name_table *table, const void *octets, size_t length)
     __attribute__((warn_unused_result));
 void name_table_close(struct name_table *table);
-
-/* Makes the index that name_table_find() needs.  0, -ENOMEM or -E2BIG. */
-int name_table_index(struct name_table *table)
-    __attribute__((warn_unused_result));
-
-/* The entry of that host.  False if there is none. */
-bool name_table_find(const struct name_table *table, struct span host,
-    struct name_table_entry *entry);
 
 /* Whether this entry of the table's message counts. */
 bool name_table_counts(const struct name_table *table,

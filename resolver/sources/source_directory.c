@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "resolver/sources/source_directory.h"
+#include "resolver/sources/source_file.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -10,8 +10,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include "resolver/sources/source_file.h"
 
 /* A directory while it is read. */
 struct reading {

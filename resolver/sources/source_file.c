@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "resolver/text/bom.h"
+#include "resolver/text/utf8.h"
 
 int
 source_file_open(int directory, const char *path)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "resolver/text/bom.h"
+#include "resolver/text/utf8.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
  * Any octets as Kubernetes objects, with options that the first octet chooses:
  * errors of one line, and always a sound image.
  */
-#include "resolver/kubernetes/reader.h"
+#include "resolver/kubernetes/kubernetes.h"
 #include "tests/fuzz/source.h"
 
 static void

@@ -57,7 +57,7 @@ ask(struct hitters_bank *bank, const char *text, uid_t uid)
 }
 
 static void
-ask_all(struct hitters *hitters)
+watch_all(struct hitters *hitters)
 {
 	struct hitters_bank *bank;
 	char text[64];
@@ -170,7 +170,7 @@ make_model(struct top_model *model)
 		if (is_shown("degraded"))
 			status_set_state(&page, STATUS_DEGRADED,
 			    "the canary question is not answered");
-		ask_all(&page.hitters);
+		watch_all(&page.hitters);
 		error = read_all(model, &page);
 		status_close(&page);
 	}

@@ -9,7 +9,7 @@
  *   reply     of the real nameserver, in
  *   own       question of nfdnsd, out
  */
-#include "nfq/cli/doctor/chains.h"
+#include "nfq/cli/doctor/findings.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

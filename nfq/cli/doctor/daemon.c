@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "nfq/cli/doctor/daemon.h"
+#include "nfq/cli/doctor/findings.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -13,6 +13,11 @@
 #include <stdio.h>
 
 #include "policy/config/config.h"
+#include "nfq/cli/doctor/ask.h"
+#include "rules/trace.h"
+#include "policy/status/status.h"
+#include "rules/ruleset.h"
+#include "resolver/image/table.h"
 
 enum finding_level {
 	FINDING_OK,
@@ -86,5 +91,113 @@ int findings_print_json(const struct findings *findings, FILE *out)
  * interfaces = [ "docker0", "br-*" ]; } );", or the entry alone if there are others.
  */
 bool bridges_entry(const struct config *config, char text[static BRIDGES_TEXT]);
+
+/*
+ * What other programs' chains do to questions and answers: seen on doctor's own
+ * asks by the kernel's trace (rules/trace.h).  Of xtables ("legacy") only that they
+ * are there.
+ */
+
+/*
+ * Begins to trace asks whose ports are known.  0 or a negative errno, for
+ * chains_check().
+ */
+int chains_trace(struct trace **trace, const struct ask *asks, size_t count)
+    __attribute__((warn_unused_result));
+
+/*
+ * Behind ask_all(): adds which rule kept an ask from its answer, with the command
+ * that mends it, and where one was led elsewhere.  error: what chains_trace()
+ * returned; trace is NULL then.
+ */
+void chains_check(struct findings *findings, const struct config *config,
+    struct trace *trace, int error, const struct ask *asks, size_t count);
+
+/* Whether nfdnsd runs, with this configuration, and its rules are in place. */
+
+/* The configuration that was read, or NULL with its first error in "diag". */
+void daemon_check_config(struct findings *findings, const char *path,
+    const struct config *config, const struct diag *diag);
+
+/* The files that have changed since the daemon loaded them, a line each. */
+void daemon_check_changed(struct findings *findings, const char *files);
+
+/* Why the last start failed, and when (CLOCK_REALTIME seconds); "": it did not. */
+struct start_failed {
+	const char *why;
+	int64_t when;
+};
+
+/*
+ * The daemon of that run_dir; config may be NULL.  page is NULL, and error a negative
+ * errno, if it cannot be asked; then "failed" is needed, and the rest is left out.  -ETIMEDOUT: the process
+ * "pid" does not react.
+ */
+void daemon_check_status(struct findings *findings, const char *run_dir,
+    const struct config *config, const struct status_page *page,
+    const struct start_failed *failed, int error, pid_t pid);
+
+/*
+ * ruleset_build() with the ports of the running daemon's listeners, if page is not
+ * NULL.
+ */
+int daemon_rules(struct ruleset *set, const struct config *config,
+    const struct status_page *page, struct diag *diag)
+    __attribute__((warn_unused_result));
+
+/* What the daemon says of its rules: as text, and a line for each that differs. */
+struct rules_said {
+	const char *text, *differences;
+};
+
+/* The rules in force against those of config; NULL: nobody could be asked. */
+void daemon_check_rules(struct findings *findings, const struct config *config,
+    const struct status_page *page, const struct rules_said *said);
+
+/*
+ * The nameservers that programs of this machine ask: whether each answers, and
+ * whether nfdnsd answers in its place; and what the C library makes of it.
+ */
+
+/*
+ * Those of resolv.conf, and those that systemd-resolved asks.  For each: UDP,
+ * TCP, the canary question over both, and TCP as nfdnsd asks.
+ */
+#define SERVERS_MAX	(2 * RESOLV_CONF_MAX_SERVERS)
+#define SERVERS_ASKS	5
+
+/* Behind them upstreams of forward.domains, but those over TLS: UDP, TCP or both. */
+struct servers {
+	struct ask asks[SERVERS_MAX * SERVERS_ASKS + 2 * FORWARD_UPSTREAMS];
+	size_t count;			/* of nameservers */
+	size_t all;
+	uint32_t upstream[2 * FORWARD_UPSTREAMS];	/* which asks[count + i] is */
+};
+
+/*
+ * What there is to ask, with sockets that are open.  config NULL or "runs" false:
+ * without the canary, which nobody would answer.
+ */
+void servers_open(struct servers *servers, const struct config *config,
+    bool runs);
+
+/* Asks all at once, and returns after two seconds at most. */
+void servers_ask(struct servers *servers);
+
+/* Which upstreams answered, and domains without any that did. */
+void servers_check_upstreams(struct findings *findings,
+    const struct servers *servers, const struct config *config);
+
+/* config as above. */
+void servers_check(struct findings *findings, const struct servers *servers,
+    const struct config *config);
+
+/*
+ * Has getent(1) look some names of the table up, as programs do, and asks nfdns
+ * explain about one that is not found; ends after some seconds.  "path": of the
+ * configuration.
+ */
+void servers_check_names(struct findings *findings, const struct table *table,
+    const char *path);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "nfq/cli/doctor/servers.h"
+#include "nfq/cli/doctor/findings.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

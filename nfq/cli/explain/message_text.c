@@ -76,7 +76,8 @@ message_error(const struct message *m, char text[static MESSAGE_ERROR_TEXT])
 	return -1;
 }
 
-const char *
+/* "Blocked", or NULL for codes that this program never sends. */
+static const char *
 message_error_name(int code)
 {
 	static const char *const names[] = {

@@ -24,9 +24,6 @@ char *message_data_text(const struct message *message,
 int message_error(const struct message *message,
     char text[static MESSAGE_ERROR_TEXT]);
 
-/* "Blocked", or NULL for codes that this program never sends. */
-const char *message_error_name(int code);
-
 /* A record as an object, an element of the open array. */
 void message_write_record(struct json_write *w, const char *owner,
     uint32_t ttl, const char *type, const char *data);

@@ -4,7 +4,7 @@
  * every value for it: in single quotes, where a single quote itself stands in
  * double ones ('"'"').
  */
-#include "nfq/cli/join/env.h"
+#include "nfq/cli/join/plan.h"
 
 #include <ctype.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #include <strings.h>
 #include <sys/socket.h>
 
-#include "nfq/cli/join/workload.h"
+#include "nfq/cli/join/plan.h"
 #include "resolver/text/host.h"
 
 #define BLANKS	" \t\r"

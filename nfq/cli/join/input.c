@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "nfq/cli/join/place.h"
+#include "nfq/cli/join/plan.h"
 
 #include <sys/stat.h>
 #include <errno.h>
@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "resolver/fds.h"
-#include "resolver/text/bom.h"
+#include "resolver/text/utf8.h"
 
 int
 input_directory(const char *path, struct diag *diag)

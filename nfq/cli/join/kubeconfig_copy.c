@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "nfq/cli/join/kubeconfig_copy.h"
+#include "nfq/cli/join/plan.h"
 
 #include <errno.h>
 #include <openssl/evp.h>

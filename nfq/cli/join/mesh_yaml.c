@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "nfq/cli/join/env.h"
+#include "nfq/cli/join/plan.h"
 #include "resolver/text/yaml_tree.h"
 
 /* A text, with or without quotes; "" for null.  NULL after an error. */

@@ -6,10 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "nfq/cli/join/place.h"
-#include "nfq/cli/join/kubeconfig_copy.h"
 #include "nfq/cli/join/plan.h"
-#include "nfq/cli/join/workload.h"
 #include "policy/config/config.h"
 #include "policy/config/file.h"
 #include "resolver/feed/feed.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nfq/cli/join/workload.h"
+#include "nfq/cli/join/plan.h"
 #include "resolver/text/json_tree.h"
 
 /* RFC 4648, section 5; -1 if it is no character of it. */

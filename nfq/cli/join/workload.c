@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "nfq/cli/join/workload.h"
+#include "nfq/cli/join/plan.h"
 
 #include <ctype.h>
 #include <errno.h>

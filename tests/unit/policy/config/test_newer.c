@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Files that were edited since they were loaded. */
-#include "policy/config/newer.h"
+#include "policy/config/config.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "policy/config/upstream_text.h"
+#include "policy/config/forward_settings.h"
 
 #include <string.h>
 

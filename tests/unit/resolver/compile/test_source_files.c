@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 
 #include "resolver/compile/compile.h"
-#include "resolver/sources/source_directory.h"
+#include "resolver/sources/source_file.h"
 #include "tests/check.h"
 #include "tests/source.h"
 #include "tests/source_files.h"

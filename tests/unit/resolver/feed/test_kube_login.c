@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "resolver/feed/kube_login.h"
+#include "resolver/feed/kubeconfig.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* cluster.env and mesh.yaml, as istioctl writes them and as it never would. */
-#include "nfq/cli/join/env.h"
+#include "nfq/cli/join/plan.h"
 
 #include <stdlib.h>
 #include <string.h>
