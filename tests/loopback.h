@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "nfq/sockets/address.h"
+#include "nfq/sockets/open.h"
 #include "policy/config/forward_settings.h"
 #include "tests/image.h"
 

@@ -11,10 +11,10 @@
 #include <unistd.h>
 
 #include "nfq/cli/commands.h"
-#include "nfq/sockets/address.h"
+#include "nfq/sockets/open.h"
 #include "policy/config/resolv_conf.h"
 #include "resolver/dns/message.h"
-#include "resolver/dns/reverse.h"
+#include "resolver/dns/name.h"
 #include "resolver/dns/rr.h"
 #include "resolver/idn.h"
 #include "resolver/text/host.h"

@@ -4,7 +4,7 @@
 #include <netinet/in.h>
 #include <string.h>
 
-#include "policy/match/policy_lookup.h"
+#include "policy/match/policy_gather.h"
 #include "resolver/dns/rr.h"
 #include "resolver/version.h"
 

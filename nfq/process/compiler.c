@@ -38,7 +38,6 @@
 #include "resolver/fds.h"
 #include "resolver/image/builder.h"
 #include "resolver/image/mesh.h"
-#include "resolver/sources/include.h"
 #include "resolver/sources/source_file.h"
 #include "resolver/sources/source_format.h"
 #include "resolver/text/diag.h"

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "nfq/sockets/address.h"
+#include "nfq/sockets/open.h"
 
 /* What the kernel makes of it is min(this, net.core.somaxconn). */
 #define BACKLOG 4096

@@ -1,11 +1,77 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "nfq/stream/parts.h"
 
+#include <assert.h>
+#include <errno.h>
 #include <netinet/in.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <unistd.h>
 
+#include "resolver/dns/wire.h"
+
+bool
+stream_frame_next(struct stream_input *input, const uint8_t **message,
+    size_t *length)
+{
+	size_t announced;
+
+	if (input->left < STREAM_PREFIX)
+		return false;
+	announced = (size_t)input->octets[0] << 8 | input->octets[1];
+	if (input->left - STREAM_PREFIX < announced)
+		return false;
+	*message = input->octets + STREAM_PREFIX;
+	*length = announced;
+	input->octets += STREAM_PREFIX + announced;
+	input->left -= STREAM_PREFIX + announced;
+	return true;
+}
+
+void
+stream_frame_put(uint8_t prefix[static STREAM_PREFIX], size_t length)
+{
+	assert(length <= STREAM_MESSAGE_MAX);
+	wire_store_u16(prefix, (uint16_t)length);
+}
+
+int
+stream_buffer_put(struct stream_buffer *b, const uint8_t *octets, size_t length)
+{
+	size_t waiting = stream_buffer_length(b);
+	uint8_t *grown;
+
+	if (length == 0)
+		return 0;
+	if (b->start > 0)
+		memmove(b->octets, b->octets + b->start, waiting);
+	b->start = 0;
+	b->end = waiting;
+	grown = realloc(b->octets, waiting + length);
+	if (grown == NULL)
+		return -ENOMEM;
+	memcpy(grown + waiting, octets, length);
+	b->octets = grown;
+	b->end = waiting + length;
+	return 0;
+}
+
+void
+stream_buffer_take(struct stream_buffer *b, size_t length)
+{
+	assert(length <= stream_buffer_length(b));
+	b->start += length;
+	if (b->start == b->end)
+		stream_buffer_clear(b);
+}
+
+void
+stream_buffer_clear(struct stream_buffer *b)
+{
+	free(b->octets);
+	*b = (struct stream_buffer){ .octets = NULL };
+}
 
 void
 stream_count(struct stream *s, enum status_stream counter)

@@ -49,7 +49,6 @@
 
 #include "nfq/handover/handover.h"
 #include "nfq/packet/intercept.h"
-#include "nfq/sockets/address.h"
 #include "nfq/sockets/open.h"
 #include "nfq/handover/senders.h"
 #include "nfq/thread/answering_thread.h"
@@ -401,15 +400,6 @@ void stream_relay_free(struct stream_connection *c);
 
 /* judge.c */
 
-/*
- * Before the client gets an answer that is not the table's, as it would get it.  True:
- * a rule denies one of its names, the client has what that rule says, it is recorded,
- * and *next is the step.  False: nothing has happened, the answer is the client's.
- */
-bool stream_deny(struct stream *s, struct stream_connection *c,
-    const struct stream_asked *asked, const struct policy_answer *answer,
-    enum stream_next *next);
-
 /* connection.c: the client's end. */
 
 /* Makes the connection raw, after stream_admit_raw() has given it a place. */
@@ -472,13 +462,6 @@ void stream_mark_closed(struct stream *s, struct stream_connection *c);
 void stream_free_closed(struct stream *s);
 
 /* accept.c */
-
-/* Accepts the next connection at a listener.  False: none waits. */
-bool stream_accept(struct stream *s, struct stream_end *listener,
-    struct stream_arrival *arrival);
-
-/* Accepts again, after a pause because there were no descriptors. */
-void stream_accept_again(struct stream *s);
 
 /* stream.c */
 

@@ -16,7 +16,6 @@
 #include <unistd.h>
 
 #include "nfq/supervisor/parts.h"
-#include "nfq/sockets/address.h"
 #include "nfq/sockets/open.h"
 #include "resolver/clock.h"
 #include "policy/decide.h"

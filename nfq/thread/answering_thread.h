@@ -86,16 +86,6 @@ void generation_close(struct generation *generation);
 
 typedef _Atomic(const struct generation *) generation_place;
 
-/* Publishes the current generation in in_use, and returns it. */
-const struct generation *generation_get(generation_place *in_use,
-    generation_place *current);
-
-/* The thread no longer uses what generation_get() returned. */
-void generation_put(generation_place *in_use);
-
-/* Waits until the thread that publishes in in_use does not use "old". */
-void generation_wait(generation_place *in_use, const struct generation *old);
-
 /* Sleeps for a moment, in a loop that waits for another thread. */
 void generation_pause(void);
 

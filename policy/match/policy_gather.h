@@ -12,6 +12,7 @@
 #include "policy/decide.h"
 #include "policy/match/rate.h"
 #include "policy/match/rules.h"
+#include "resolver/image/lookup.h"
 
 /*
  * Questions that a rule matched, in one of the first two: so their sum never falls
@@ -101,5 +102,24 @@ enum policy_scope {
 void policy_gather_names(const struct policy_source *source,
     const struct rules_question *question, const struct policy_names *names,
     enum policy_scope scope, unsigned int rule, struct policy_found *found);
+
+/*
+ * What is answered if a rule decides: the records of the table, of another name
+ * of the table, of the rule itself, or none.
+ */
+
+/* Whether the table has a name, for the condition "source". */
+bool policy_is_mesh(const struct lookup *lookup);
+
+/* The name that a RULE_REWRITE answers from; false: there can be none. */
+bool policy_rewrite(const struct policy_found *found,
+    const struct dns_name *asked, struct dns_name *to);
+
+/*
+ * Makes *lookup, which is the question's, what the rule that decides answers
+ * from.  It borrows from the rules' section then, too.
+ */
+void policy_lookup(const struct policy_found *found,
+    const struct question *question, struct lookup *lookup);
 
 #endif

@@ -83,4 +83,11 @@ size_t name_suffix_offset(const struct dns_name *name, unsigned int labels);
 int name_join(struct dns_name *dst, const struct dns_name *prefix,
     const struct dns_name *suffix) __attribute__((warn_unused_result));
 
+/*
+ * The name under in-addr.arpa (4 octets: RFC 1035 section 3.5) or ip6.arpa
+ * (16 octets: RFC 3596 section 2.5) of an address.
+ */
+void reverse_name(struct dns_name *name, const uint8_t *address,
+    uint8_t length);
+
 #endif

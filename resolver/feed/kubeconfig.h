@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "resolver/feed/pem.h"
+#include "resolver/feed/tls.h"
 #include "resolver/clock.h"
 
 /* Owns all of its texts, any of which may be NULL. */

@@ -206,13 +206,6 @@ struct link {
 void link_fail(struct link *l, enum feed_cause cause, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/*
- * Goes on with the tunnel.  0: it is there; -EAGAIN: wait; -ECONNABORTED and the
- * reason in "why".
- */
-int link_tunnel_step(struct link *l, char why[static FEED_TEXT])
-    __attribute__((warn_unused_result));
-
 /* The HTTP/2 session and its call.  0 or -ENOMEM. */
 int link_call_begin(struct link *l) __attribute__((warn_unused_result));
 

@@ -13,7 +13,7 @@
 #include <openssl/x509.h>
 
 #include "resolver/fds.h"
-#include "resolver/feed/pem.h"
+#include "resolver/feed/tls.h"
 #include "resolver/feed/small_file.h"
 #include "resolver/replace.h"
 

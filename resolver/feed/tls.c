@@ -7,10 +7,62 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include <openssl/err.h>
 #include <openssl/pem.h>
 #include <openssl/x509v3.h>
+
+/*
+ * The text to read from, which BIO_free() ends; "file" holds it if it is in
+ * one, and is to be wiped by the caller in any case.  NULL: -ENOMEM or what
+ * small_file_read() said, in *error.
+ */
+static BIO *
+pem_open(const struct pem_text *pem, struct small_file *file, int *error)
+{
+	BIO *bio;
+
+	*file = (struct small_file){ .octets = NULL };
+	*error = pem->octets == NULL ? small_file_read(pem->path, file) :
+	    pem->length > INT_MAX ? -EFBIG : 0;
+	if (*error != 0)
+		return NULL;
+	bio = pem->octets != NULL ?
+	    BIO_new_mem_buf(pem->octets, (int)pem->length) :
+	    BIO_new_mem_buf(file->octets, (int)file->length);
+	if (bio == NULL)
+		*error = -ENOMEM;
+	return bio;
+}
+
+/* "cert /etc/certs/cert-chain.pem: FAULT". */
+static void
+pem_say(const struct pem_text *pem, const char *fault,
+    char why[static FEED_TEXT])
+{
+	(void)snprintf(why, FEED_TEXT, "%s%s%.150s%s%s", pem->name,
+	    pem->path != NULL ? " " : "", pem->path != NULL ? pem->path : "",
+	    fault[0] != '\0' ? ": " : "", fault);
+}
+
+int
+pem_no_passphrase(char *buffer, int size, int writing, void *arg)
+{
+	(void)buffer;
+	(void)size;
+	(void)writing;
+	(void)arg;
+	return -1;
+}
+
+int64_t
+pem_seconds(const ASN1_TIME *time)
+{
+	struct tm tm;
+
+	return ASN1_TIME_to_tm(time, &tm) == 1 ? (int64_t)timegm(&tm) : 0;
+}
 
 #define CHAIN_MOST	16		/* certificates */
 

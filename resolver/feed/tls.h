@@ -6,9 +6,41 @@
 #ifndef NFDNS_RESOLVER_FEED_TLS_H
 #define NFDNS_RESOLVER_FEED_TLS_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <openssl/asn1.h>
+#include <openssl/bio.h>
 #include <openssl/ssl.h>
 
-#include "resolver/feed/pem.h"
+#include "resolver/feed/feed.h"
+#include "resolver/feed/small_file.h"
+
+/* Certificates and keys as they are configured, and what their readers need. */
+
+/* A PEM text: octets, or a file that is read anew each time. */
+struct pem_text {
+	const char *name;		/* of the setting, for messages; static */
+	char *path;			/* NULL with octets, or if there is none */
+	char *octets;			/* NULL: it is in the file */
+	size_t length;
+};
+
+static inline bool
+pem_is_given(const struct pem_text *pem)
+{
+	return pem->octets != NULL || pem->path != NULL;
+}
+
+/*
+ * A pem_password_cb.  Nobody is there to be asked, and without one OpenSSL asks
+ * on the terminal: an encrypted key is one that cannot be read.
+ */
+int pem_no_passphrase(char *buffer, int size, int writing, void *arg);
+
+/* Seconds since 1970; 0 if it is no time. */
+int64_t pem_seconds(const ASN1_TIME *time);
 
 /* Whom to trust, and who this machine is.  All of it is borrowed. */
 struct tls_options {

@@ -12,7 +12,7 @@
 #include "resolver/dns/rr.h"
 #include "resolver/image/builder_state.h"
 #include "resolver/image/image.h"
-#include "resolver/image/istio_range.h"
+#include "resolver/image/mesh.h"
 
 static int
 rrset_get(struct builder *b, uint32_t set, uint16_t type, uint32_t ttl,

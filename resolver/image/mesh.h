@@ -141,4 +141,52 @@ const struct mesh_zone *mesh_zone_of(const struct mesh *mesh,
 /* Frees what the mesh owns, all of it from malloc(3), and empties it. */
 void mesh_clear(struct mesh *mesh);
 
+/*
+ * The two ranges that Istio keeps for addresses that it allocates to
+ * ServiceEntries: 240.240.0.0/16 of class E, and 2001:2::/48 of benchmarking
+ * (RFC 5180).
+ */
+
+#define ISTIO_RANGE_V4_OCTETS	2
+#define ISTIO_RANGE_V6_OCTETS	6
+
+/* The octets that all addresses of a range begin with. */
+extern const uint8_t istio_range_v4[ISTIO_RANGE_V4_OCTETS];
+extern const uint8_t istio_range_v6[ISTIO_RANGE_V6_OCTETS];
+
+/* Whether an address of 4 or 16 octets lies in one of the ranges. */
+bool istio_range_has(const uint8_t *octets, size_t length);
+
+/*
+ * The short names of a service of this cluster.  A pod reaches the service by
+ * them through its search list; a machine without that search list needs them
+ * in the table.
+ */
+
+/* A value: what all services of a mesh have in common. */
+struct short_names {
+	struct dns_name svc;		/* "svc" */
+	struct dns_name services;	/* "svc." and the mesh's domain */
+	struct dns_name namespace;	/* the mesh's own; the root if it has none */
+};
+
+/* 0, or -ENAMETOOLONG if no service can have a name below the mesh's domain. */
+int short_names_init(struct short_names *names, const struct mesh *mesh)
+    __attribute__((warn_unused_result));
+
+/* Whether host is a service of this cluster; only those get short names. */
+bool short_names_apply(const struct short_names *names,
+    const struct dns_name *host);
+
+#define SHORT_NAMES_MAX 3
+
+/*
+ * NAME if the namespace is the mesh's own, NAME.NAMESPACE, NAME.NAMESPACE.svc;
+ * name may have several labels ("pod1.headless").  All lower-cased.  Returns
+ * how many there are; *too_long is set if a name would be too long.
+ */
+size_t short_names_of(const struct short_names *names,
+    const struct dns_name *name, const struct dns_name *namespace,
+    struct dns_name found[static SHORT_NAMES_MAX], bool *too_long);
+
 #endif

@@ -11,7 +11,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "resolver/image/istio_range.h"
+#include "resolver/image/mesh.h"
 
 /* How many slots, and the largest prime below that. */
 #define SLOTS	(256 * 254)

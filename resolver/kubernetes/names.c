@@ -19,16 +19,94 @@
  * Services, and endpoints with a hostname, get reverse names (in-addr.arpa,
  * ip6.arpa).  Only ready endpoints count, unless the service publishes all.
  */
-#include "resolver/kubernetes/kubernetes.h"
-
 #include <arpa/inet.h>
 #include <assert.h>
 #include <errno.h>
 #include <string.h>
 
-#include "resolver/dns/reverse.h"
+#include "resolver/kubernetes/kubernetes.h"
+#include "resolver/dns/name.h"
 #include "resolver/dns/rr.h"
 #include "resolver/dns/wire.h"
+
+static void
+name_maker_add(struct name_maker *m, const struct dns_name *owner,
+    uint16_t type, const void *rdata, size_t length, unsigned int line)
+{
+	int outcome;
+
+	if (m->error != 0)
+		return;
+	outcome = builder_add(m->k->builder, owner, NAME_OWNED, type, m->ttl,
+	    rdata, (uint16_t)length, line);
+	if (outcome < 0)
+		m->error = outcome;
+}
+
+/*
+ * Adds a record or an address of 4 or 16 octets, which the mesh owns, with the
+ * source's TTL; line is where its object stands.  Errors: m->error.
+ */
+static void
+name_maker_add_address(struct name_maker *m, const struct dns_name *owner,
+    const uint8_t *octets, uint8_t length, unsigned int line)
+{
+	name_maker_add(m, owner, length == 4 ? TYPE_A : TYPE_AAAA, octets,
+	    length, line);
+}
+
+bool
+name_maker_label(struct dns_name *name, const char *prefix, const char *label,
+    const struct dns_name *suffix)
+{
+	size_t n = strlen(prefix), length = n + strlen(label);
+
+	if (length > NAME_MAX_LABEL ||
+	    1 + length + suffix->length > NAME_MAX_OCTETS)
+		return false;
+	memmove(name->octets + 1 + length, suffix->octets, suffix->length);
+	name->octets[0] = (uint8_t)length;
+	memcpy(name->octets + 1, prefix, n);
+	memcpy(name->octets + 1 + n, label, length - n);
+	name->length = (uint8_t)(1 + length + suffix->length);
+	name->labels = (uint8_t)(suffix->labels + 1);
+	return true;
+}
+
+/* "SERVICE.NAMESPACE.svc..."; false if that is too long. */
+static bool
+name_maker_service_name(const struct name_maker *m,
+    const struct object_service *s, struct dns_name *name)
+{
+	const struct object_namespace *n = OBJECT_AT(m->objects,
+	    const struct object_namespace, s->namespace);
+
+	return name_maker_label(name, "", objects_text(m->objects, n->name),
+	    s->imported ? &m->imports : &m->svc) &&
+	    name_maker_label(name, "", objects_text(m->objects, s->name), name);
+}
+
+/*
+ * The first endpoint of the service that counts, from that handle on; 0 at the
+ * end.  It must be ready, unless the service publishes all, be in this
+ * machine's network, and not come from Endpoints if there are EndpointSlices.
+ */
+static uint32_t
+name_maker_endpoint(const struct name_maker *m, const struct object_service *s,
+    uint32_t handle)
+{
+	while (handle != 0) {
+		const struct object_endpoint *e = OBJECT_AT(m->objects,
+		    const struct object_endpoint, handle);
+
+		if ((e->ready || s->publish_not_ready) &&
+		    kubernetes_in_network(m->k, e->source) &&
+		    !(e->legacy && s->has_slices))
+			break;
+		handle = e->next;
+	}
+	return handle;
+}
 
 #define SRV_HEAD	6	/* priority, weight, port: RFC 2782 */
 #define WEIGHT_SUM	100	/* what the weights of one name add up to */

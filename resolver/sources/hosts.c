@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "resolver/dns/reverse.h"
+#include "resolver/dns/name.h"
 #include "resolver/dns/rr.h"
 #include "resolver/idn.h"
 #include "resolver/sources/source_format.h"

@@ -12,7 +12,7 @@
 #include "resolver/text/diag.h"
 #include "resolver/text/span.h"
 #include "resolver/sources/source_format.h"
-#include "resolver/image/short_names.h"
+#include "resolver/image/mesh.h"
 
 /* How much of a hostile text a message shows. */
 #define NDS_SHOWN 100

@@ -20,7 +20,6 @@
 #include <ldns/ldns.h>
 
 #include "resolver/dns/rr.h"
-#include "resolver/sources/include.h"
 #include "resolver/sources/source_file.h"
 #include "resolver/sources/source_format.h"
 #include "resolver/sources/zone_words.h"

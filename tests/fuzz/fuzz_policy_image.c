@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "policy/match/policy_lookup.h"
+#include "policy/match/policy_gather.h"
 #include "policy/match/section.h"
 #include "resolver/dns/rdata.h"
 #include "resolver/dns/rr.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "policy/match/policy_lookup.h"
+#include "policy/match/policy_gather.h"
 #include "resolver/dns/message.h"
 #include "resolver/dns/rr.h"
 #include "resolver/dns/wire.h"

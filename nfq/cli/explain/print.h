@@ -47,13 +47,6 @@ bool explain_agrees(const struct explanation *e,
 
 /* The part of an explanation that is about the policy. */
 
-/*
- * The rules in order, matched or not, with the first condition that does not
- * hold.  Of many rules, those for other names are only counted, unless "all"; of
- * those that stand in no configuration, they are not mentioned.
- */
-void explain_print_policy(const struct explanation *e, bool all, FILE *out);
-
 /* The same as the member "policy". */
 void explain_write_policy(const struct explanation *e, bool all,
     struct json_write *w);
@@ -68,13 +61,6 @@ int explain_print_json(const struct explanation *e,
 /* Text under a heading, wrapped at 80 columns. */
 
 #define LINES_TEXT	2048		/* longer texts are cut */
-
-/*
- * Prints the text behind "heading", which stands in the first twelve columns; ""
- * goes on below the last one.  Words that are longer than a line stay whole.
- */
-void lines_print(FILE *out, const char *heading, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
 
 /* Values of explanations in words. */
 

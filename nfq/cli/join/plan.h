@@ -226,13 +226,6 @@ struct env {
 	size_t count;
 };
 
-/*
- * Adds copies of key and value, which end with NUL.  Returns whether there was
- * room; if not, an error is in diag.
- */
-bool env_add(struct env *env, const char *key, const char *value,
-    unsigned int line, struct diag *diag) __attribute__((warn_unused_result));
-
 /* The last entry of that key, as a shell sees it; NULL if there is none. */
 const struct env_entry *env_find(const struct env *env, const char *key);
 void env_free(struct env *env);

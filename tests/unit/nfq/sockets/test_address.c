@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Addresses of sockets from octets and back. */
-#include "nfq/sockets/address.h"
+#include "nfq/sockets/open.h"
 
 #include <string.h>
 

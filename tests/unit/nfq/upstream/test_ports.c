@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "nfq/sockets/address.h"
+#include "nfq/sockets/open.h"
 #include "tests/check.h"
 #include "tests/loopback.h"
 

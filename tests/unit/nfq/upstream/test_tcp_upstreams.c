@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "nfq/upstream/tcp_upstreams.h"
-#include "nfq/sockets/address.h"
+#include "nfq/sockets/open.h"
 #include "resolver/dns/wire.h"
 
 #define WAIT_MS		5000

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "resolver/image/short_names.h"
+#include "resolver/image/mesh.h"
 
 static struct dns_name
 make(const char *text)

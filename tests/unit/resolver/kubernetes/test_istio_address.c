@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "resolver/image/istio_range.h"
+#include "resolver/image/mesh.h"
 #include "resolver/kubernetes/istio_address.h"
 
 static struct istio_addresses taken;
