@@ -5,7 +5,7 @@
  * It sends lines through a socket.  "E TEXT", "W TEXT" and "N TEXT" are
  * an error, a warning and a note.  "D done": the image is written, and the parent
  * need not wait for the child's end.  "I NUMBER NAME" asks for a file that the child
- * may not open itself (resolver/sources/include.h); the parent sends it back.
+ * may not open itself (resolver/sources/source_file.h); the parent sends it back.
  * The parent trusts none of it: it cuts, counts and escapes lines like any other
  * input.
  */

@@ -209,7 +209,7 @@ answering_count_up(_Atomic uint64_t *counter)
 
 /*
  * Part of a long batch is done: the supervisor sees that the thread does not hang
- * (nfq/supervisor/life.h).
+ * (nfq/supervisor/worker_process.h).
  */
 static inline void
 answering_go_on(struct answering_thread *thread)

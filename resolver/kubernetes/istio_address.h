@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Allocates addresses to ServiceEntries that have none, from the two ranges
- * that Istio keeps for them (resolver/image/istio_range.h).
+ * that Istio keeps for them (resolver/image/mesh.h).
  *
  * A hash of an entry's namespace and host says which slot of the range it gets.
  * Other entries matter only in a collision: the first to take a slot keeps it.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A text format of a mesh table, and the readers of this room.  The table of all
- * formats is in resolver/compile/formats.h.
+ * formats is in resolver/compile/source_files.h.
  *
  * This room has one reader for each format, and the files and directories that
  * texts come from.  A reader gets a text and adds names to a builder: it opens no
