@@ -46,7 +46,7 @@ _nfdns_values()
 	case $2 in
 	-c | --config | --kubeconfig) echo files ;;
 	-k) echo files ;;
-	--list) echo names users rules types verdicts decisions latency ;;
+	--list) echo names users rules decisions ;;
 	--uid | --user) compgen -u ;;
 	--gid) compgen -g ;;
 	--proto) echo udp tcp ;;

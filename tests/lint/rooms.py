@@ -90,11 +90,10 @@ ROOMS = {
     # Files that anybody may have written, read back.
     "nfq/cli/logs": "resolver/fds resolver/dns resolver/text policy/audit policy/decide nfq/process",
     # The daemon's page as rows and cells; one file knows of a terminal.
-    "nfq/cli/top": "resolver/clock resolver/dns resolver/text policy/decide policy/status",
     "nfq/cli/doctor": "resolver/clock resolver/version resolver/dns resolver/text resolver/image policy/config policy/decide policy/status"
                   " rules nfq/cli/join nfq/sockets",
     "nfq/cli": "resolver/clock resolver/fds resolver/idn resolver/dns resolver/text resolver/image resolver/sources resolver/listing"
-               " policy/config policy/decide policy/match policy/status policy/log policy/audit rules nfq/process nfq/handover nfq/sockets nfq/cache nfq/ask nfq/cli/explain nfq/cli/top nfq/cli/doctor nfq/cli/logs nfq/supervisor nfq/cli/join",
+               " policy/config policy/decide policy/match policy/status policy/log policy/audit rules nfq/process nfq/handover nfq/sockets nfq/cache nfq/ask nfq/cli/explain nfq/cli/doctor nfq/cli/logs nfq/supervisor nfq/cli/join",
     "nfq": "resolver/version resolver/text policy/config policy/log nfq/process nfq/tls nfq/supervisor nfq/feed"
            " nfq/cli",
 }
@@ -161,7 +160,6 @@ HOLDS = {
     "nfq/cli/join": "what `nfdns join` reads, plans and writes. It prints nothing, and runs nothing but "
         "systemctl.",
     "nfq/cli/logs": "packet logs read back for `nfdns log`. Anybody may have written them.",
-    "nfq/cli/top": "what `nfdns top` prints: readings of the status page, rates, lists.",
     "nfq/cli/doctor": "what `nfdns doctor` looks at on a machine. It changes nothing but for a table that "
         "traces its own packets meanwhile.",
     "nfq/cli": "the subcommands of `nfdns`, rows of one table. It parses no source and no packet.",
