@@ -18,6 +18,7 @@
 #include "resolver/replace.h"
 #include "resolver/text/json_tree.h"
 #include "resolver/text/json_write.h"
+#include "resolver/text/printable.h"
 
 #define SEEN	".seen"			/* beside NAME.table */
 
@@ -90,7 +91,7 @@ write_field(const struct field *field, const struct feed_report *report,
 	switch (field->kind) {
 	case FIELD_TEXT:
 		/* It may be of memory that another process writes. */
-		feed_text_clean(text, sizeof(text), at,
+		(void)printable_text(text, sizeof(text), at,
 		    strnlen(at, field->size));
 		json_write_text(w, field->key, text);
 		break;
@@ -168,7 +169,7 @@ take_field(const struct field *field, const struct json_node *node,
 		text = json_tree_string(node);
 		if (text == NULL)
 			return false;
-		feed_text_clean(at, field->size, text, strlen(text));
+		(void)printable_text(at, field->size, text, strlen(text));
 		return true;
 	case FIELD_BOOL:
 		*(bool *)at = json_tree_is(node, JSON_KIND_TRUE);

@@ -12,6 +12,7 @@
 #include <strings.h>
 
 #include "resolver/feed/text.h"
+#include "resolver/text/printable.h"
 
 const char *
 grpc_status_name(unsigned int status)
@@ -40,7 +41,7 @@ read_message(const char *value, size_t length, char out[static FEED_TEXT])
 {
 	char decoded[FEED_TEXT];
 
-	feed_text_clean(out, FEED_TEXT, decoded, feed_text_decode(decoded,
+	(void)printable_text(out, FEED_TEXT, decoded, feed_text_decode(decoded,
 	    sizeof(decoded), value, length));
 }
 
@@ -118,7 +119,7 @@ not_grpc(const struct grpc_reply *reply, char why[static FEED_TEXT])
 	const unsigned int status = status_of_http(reply->http_status);
 	char body[96];
 
-	feed_text_clean(body, sizeof(body), reply->body, reply->body_length);
+	(void)printable_text(body, sizeof(body), reply->body, reply->body_length);
 	(void)snprintf(why, FEED_TEXT,
 	    "%s (%u): the answer is HTTP %u and not gRPC%s%s%s",
 	    grpc_status_name(status), status, reply->http_status,

@@ -11,6 +11,7 @@
 #include <nghttp2/nghttp2.h>
 
 #include "resolver/feed/text.h"
+#include "resolver/text/printable.h"
 
 struct message {
 	STAILQ_ENTRY(message) next;
@@ -270,7 +271,7 @@ take_goaway(struct http2 *h, const nghttp2_goaway *goaway)
 	h->state.going = true;
 	if (goaway->error_code == NGHTTP2_NO_ERROR)
 		return;
-	feed_text_clean(text, sizeof(text), goaway->opaque_data,
+	(void)printable_text(text, sizeof(text), goaway->opaque_data,
 	    goaway->opaque_data_len);
 	h->state.too_many_pings =
 	    goaway->error_code == NGHTTP2_ENHANCE_YOUR_CALM &&

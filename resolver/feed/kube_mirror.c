@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "resolver/feed/text.h"
+#include "resolver/text/printable.h"
 
 #define ALL(name)	{ .key = (name) }
 #define END		{ .key = NULL }
@@ -214,10 +215,10 @@ read_status(struct kube_status *status, struct json_tree *tree,
 	    (message != NULL &&
 	    strstr(message, "Too large resource version") != NULL);
 	if (message != NULL)
-		feed_text_clean(status->message, sizeof(status->message),
+		(void)printable_text(status->message, sizeof(status->message),
 		    message, strlen(message));
 	else
-		feed_text_clean(status->message, sizeof(status->message),
+		(void)printable_text(status->message, sizeof(status->message),
 		    text->text, text->length);
 }
 

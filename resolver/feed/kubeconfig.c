@@ -14,6 +14,7 @@
 #include "resolver/feed/text.h"
 #include "resolver/text/utf8.h"
 #include "resolver/text/yaml_tree.h"
+#include "resolver/text/printable.h"
 
 struct reading {
 	struct kube_access *access;
@@ -42,7 +43,7 @@ fail(struct reading *r, const yaml_node_t *node, const char *format, ...)
 	    text);
 	/* Texts of the file may be in it. */
 	(void)memcpy(text, r->why, FEED_TEXT);
-	feed_text_clean(r->why, FEED_TEXT, text, strlen(text));
+	(void)printable_text(r->why, FEED_TEXT, text, strlen(text));
 }
 
 static char *

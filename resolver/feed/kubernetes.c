@@ -23,6 +23,7 @@
 #include "resolver/text/given.h"
 #include "resolver/text/host.h"
 #include "resolver/version.h"
+#include "resolver/text/printable.h"
 
 /*
  * The requests of one reflector, one after the other, over an HTTP/2 connection
@@ -687,7 +688,7 @@ collect(struct feed *f, monotime_t now)
 
 			m->changed = false;
 			kube_offer_change(&f->offer, now);
-			feed_text_clean(version, sizeof(version), m->version,
+			(void)printable_text(version, sizeof(version), m->version,
 			    strlen(m->version));
 			set_text(f, status->version, version);
 		}

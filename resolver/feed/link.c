@@ -9,6 +9,7 @@
 
 #include "resolver/text/given.h"
 #include "resolver/feed/text.h"
+#include "resolver/text/printable.h"
 
 /* A link's way through an HTTP proxy (RFC 9110, section 9.3.6). */
 
@@ -42,7 +43,7 @@ judge(const struct link_tunnel *t, char why[static FEED_TEXT])
 	if (t->length > 12 && memcmp(t->octets, "HTTP/1.", 7) == 0 &&
 	    t->octets[8] == ' ' && t->octets[9] == '2')
 		return 0;
-	feed_text_clean(line, sizeof(line), t->octets,
+	(void)printable_text(line, sizeof(line), t->octets,
 	    end != NULL ? (size_t)(end - t->octets) : t->length);
 	(void)snprintf(why, FEED_TEXT, "the proxy makes no tunnel: \"%s\"",
 	    line);

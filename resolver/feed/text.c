@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "resolver/feed/text.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <string.h>
-
 #include "resolver/text/number.h"
-#include "resolver/text/utf8.h"
 
 #define NUMBER_MOST	999999
 
@@ -25,41 +20,6 @@ feed_cause_name(enum feed_cause cause)
 	};
 
 	return cause < FEED_CAUSES ? names[cause] : "unknown";
-}
-
-static bool
-is_printable(uint32_t c)
-{
-	if (c < 0x20 || (c >= 0x7f && c < 0xa0))
-		return false;
-	/* Line ends, and what turns the direction (Unicode TR 36). */
-	return !(c >= 0x200b && c <= 0x200f) &&
-	    !(c >= 0x2028 && c <= 0x202e) && !(c >= 0x2060 && c <= 0x206f) &&
-	    c != 0xfeff;
-}
-
-void
-feed_text_clean(char *out, size_t size, const void *octets, size_t length)
-{
-	const char *p = length > 0 ? octets : "", *const end = p + length;
-	size_t used = 0, n;
-
-	if (size == 0)
-		return;
-	for (; p < end; p += n > 0 ? n : 1) {
-		n = utf8_length(p, end);
-		if (n == 0 || !is_printable(utf8_code(p, n))) {
-			if (used + 1 >= size)
-				break;
-			out[used++] = '?';
-			continue;
-		}
-		if (used + n >= size)
-			break;
-		memcpy(out + used, p, n);
-		used += n;
-	}
-	out[used] = '\0';
 }
 
 size_t

@@ -1,18 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Texts that come from a peer, made fit for logs, status and terminals. */
+/* Texts that come from a peer. */
 #ifndef NFDNS_RESOLVER_FEED_TEXT_H
 #define NFDNS_RESOLVER_FEED_TEXT_H
 
 #include <stddef.h>
 
 #include "resolver/feed/feed.h"
-
-/*
- * Copies at most size - 1 octets and a NUL.  What is not UTF-8, control
- * characters and those that change the direction of a line become '?'.  A
- * character that does not fit whole is left out.
- */
-void feed_text_clean(char *out, size_t size, const void *octets, size_t length);
 
 /*
  * Copies at most "size" octets, of which "%41" and the like are one; what is encoded

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "resolver/feed/reflector.h"
+#include "resolver/feed/link.h"
 
 #include <errno.h>
 #include <netinet/in.h>

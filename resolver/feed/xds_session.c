@@ -7,6 +7,7 @@
 #include "resolver/feed/http2.h"
 #include "resolver/feed/text.h"
 #include "resolver/feed/xds_session.h"
+#include "resolver/text/printable.h"
 
 /* What becomes of a response: offered to the host, and accepted or refused. */
 
@@ -96,7 +97,7 @@ table_of(struct xds_session *x, const struct discovery_response *response,
 {
 	struct feed_status *status = x->host->status;
 
-	feed_text_clean(status->version, sizeof(status->version),
+	(void)printable_text(status->version, sizeof(status->version),
 	    response->version.text, response->version.length);
 	taken->part = (struct iovec){ (void *)(uintptr_t)response->table.text,
 		response->table.length };
@@ -161,7 +162,7 @@ xds_table_take(struct xds_session *session, struct ads *ads,
 		return result;
 	}
 	status->pushes++;
-	feed_text_clean(status->version, sizeof(status->version),
+	(void)printable_text(status->version, sizeof(status->version),
 	    response->version.text, response->version.length);
 	if (fault != NULL) {
 		(void)snprintf(why, FEED_TEXT, "%s", fault);
@@ -734,13 +735,6 @@ xds_session_poll(struct xds_session *session, struct pollfd *fds,
 	return session->current_fds + session->next_fds + session->ca_fds;
 }
 
-static void
-lower(monotime_t *deadline, monotime_t other)
-{
-	if (monotime_is_set(other) && monotime_is_past(*deadline, other))
-		*deadline = other;
-}
-
 monotime_t
 xds_session_deadline(struct xds_session *session, monotime_t now)
 {
@@ -748,18 +742,18 @@ xds_session_deadline(struct xds_session *session, monotime_t now)
 	monotime_t deadline = monotime_add_ms(now, XDS_RESYNC_MS);
 
 	if (x->current == NULL)
-		lower(&deadline, x->retry);
+		deadline = monotime_first(deadline, x->retry);
 	else
-		lower(&deadline, ads_deadline(x->current, now));
+		deadline = monotime_first(deadline, ads_deadline(x->current, now));
 	if (x->next != NULL)
-		lower(&deadline, ads_deadline(x->next, now));
+		deadline = monotime_first(deadline, ads_deadline(x->next, now));
 	else if (x->current != NULL && x->current->answered)
-		lower(&deadline, monotime_is_set(x->replace) ? x->replace :
-		    x->resync);
+		deadline = monotime_first(deadline,
+		    monotime_is_set(x->replace) ? x->replace : x->resync);
 	if (x->config->ca)
-		lower(&deadline, ca_deadline(&x->ca, now));
+		deadline = monotime_first(deadline, ca_deadline(&x->ca, now));
 	if (x->again.message != NULL)
-		lower(&deadline, x->again.when);
+		deadline = monotime_first(deadline, x->again.when);
 	return deadline;
 }
 

@@ -37,20 +37,20 @@ is_hidden(uint32_t code)
 }
 
 size_t
-printable_text(char *to, size_t size, const char *text, size_t length)
+printable_text(char *to, size_t size, const void *octets, size_t length)
 {
 	static const char hex[] = "0123456789abcdef";
-	const char *const end = text + length;
+	const char *text = length > 0 ? octets : "", *const end = text + length;
 	size_t whole = 0;
 	char *out = to;
 
 	while (text < end) {
 		const size_t of = utf8_length(text, end);
 		const bool plain = of > 0 && !is_hidden(utf8_code(text, of));
-		const size_t octets = of > 0 ? of : 1;
+		const size_t n = of > 0 ? of : 1;
 
-		whole += plain ? octets : octets * PRINTABLE_GROWTH;
-		for (size_t i = 0; i < octets && whole < size; i++) {
+		whole += plain ? n : n * PRINTABLE_GROWTH;
+		for (size_t i = 0; i < n && whole < size; i++) {
 			if (plain) {
 				*out++ = text[i];
 				continue;
@@ -60,7 +60,7 @@ printable_text(char *to, size_t size, const char *text, size_t length)
 			*out++ = hex[(uint8_t)text[i] >> 4];
 			*out++ = hex[(uint8_t)text[i] & 15];
 		}
-		text += octets;
+		text += n;
 	}
 	*out = '\0';
 	return whole;

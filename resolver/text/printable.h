@@ -23,7 +23,7 @@
  * or change the direction, and octets that are no UTF-8 become "\xNN".  Returns
  * the length of the whole text: what is cut is not below size.
  */
-size_t printable_text(char *to, size_t size, const char *text, size_t length);
+size_t printable_text(char *to, size_t size, const void *text, size_t length);
 
 /* Writes the same to a file.  Returns the number of octets written. */
 int printable_put(const char *text, FILE *out);

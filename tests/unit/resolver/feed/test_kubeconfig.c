@@ -137,7 +137,7 @@ TEST(what_is_refused)
 	    " maybe", ""), "neither true"));
 	CHECK(refused(CONFIG("server: https://a, insecure-skip-tls-verify:"
 	    " true, certificate-authority: x", ""), "remove one"));
-	CHECK(refused("current-context: \"\\e[31m\"\n", "no \"?[31m\""));
+	CHECK(refused("current-context: \"\\e[31m\"\n", "no \"\\x1b[31m\""));
 }
 
 TEST(insecure)

@@ -16,7 +16,7 @@
 #include <openssl/pem.h>
 #include <openssl/x509v3.h>
 
-#include "resolver/feed/reflector.h"
+#include "resolver/feed/link.h"
 #include "tests/check.h"
 
 #define NAME	"istiod.mesh.test"

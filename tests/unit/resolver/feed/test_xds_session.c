@@ -199,7 +199,7 @@ TEST(lasting_refusals)
 	(void)asked(0, 0);
 	server_refuse(&server.peers[0], "3", "missing%20node%0A");
 	UNTIL(status.reconnects[FEED_CAUSE_STATUS] == 1);
-	CHECK(strcmp(status.error, "InvalidArgument (3): missing node?") == 0);
+	CHECK(strcmp(status.error, "InvalidArgument (3): missing node\\x0a") == 0);
 	CHECK(errors == 1);
 	pass_ms(14900);
 	CHECK(server.count == 1);
