@@ -149,20 +149,18 @@ static bool
 show_line(const struct log_request *r, struct json_tree *tree,
     const char *text, size_t length)
 {
-	static struct log_entry entry;
-	char line[AUDIT_TEXT_MAX];
+	struct log_entry entry;
 
 	if (!log_entry_read(&entry, tree, text, length))
 		return length > 0 && text[0] == '{';
-	if (!log_filter_takes(&r->filter, &entry.line))
+	if (!log_filter_takes(&r->filter, &entry))
 		return true;
-	if (r->json)
+	if (r->json) {
 		printable_put_json(text, length, stdout);
-	else {
-		length = log_entry_text(&entry, r->colour, line);
-		(void)fwrite(line, 1, length, stdout);
+		(void)putchar('\n');
+	} else {
+		log_entry_print(&entry, r->colour, stdout);
 	}
-	(void)putchar('\n');
 	return true;
 }
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "nfq/cli/logs/log_text.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+#include "resolver/text/printable.h"
 
 /* "2026-11-22T13:40:01.123456+0000", which is always UTC; 0: it is no time. */
 static uint64_t
@@ -34,60 +35,26 @@ text_of(const struct json_node *object, const char *key)
 	return json_tree_string(json_tree_member(object, key));
 }
 
-/* Version 3 of the format has the question in a list, earlier ones have not. */
-static const struct json_node *
-question_of(const struct json_node *dns)
-{
-	const struct json_node *first =
-	    json_tree_items(json_tree_member(dns, "queries"));
-
-	return first != NULL ? first : dns;
-}
-
-static void
-set_question(struct log_entry *entry, const struct json_node *dns)
-{
-	const struct json_node *question = question_of(dns);
-	const char *name = text_of(question, "rrname");
-	size_t length;
-
-	entry->line.type = text_of(question, "rrtype");
-	if (name == NULL)
-		entry->line.type = NULL;
-	length = (size_t)snprintf(entry->name, sizeof(entry->name) - 1, "%s",
-	    name != NULL ? name : "");
-	if (length > 0 && length < sizeof(entry->name) - 1 &&
-	    entry->name[length - 1] != '.')
-		memcpy(entry->name + length, ".", 2);
-	entry->line.name = entry->name;
-}
-
-static const char *
-rcode_of(const struct json_node *dns, const char *verdict)
-{
-	const char *rcode = text_of(dns, "rcode");
-
-	return rcode == NULL || strcmp(rcode, "NOERROR") == 0 ||
-	    strcmp(verdict, "nxdomain") == 0 ? NULL : rcode;
-}
-
 bool
-log_entry_read(struct log_entry *entry, struct json_tree *tree,
-    const char *text, size_t length)
+log_entry_read(struct log_entry *e, struct json_tree *tree, const char *text,
+    size_t length)
 {
 	const struct json_range range = { .text = text, .length = length,
 		.line = 1 };
-	const struct json_node *root, *dns, *ours;
-	struct audit_line *line = &entry->line;
-	unsigned int where;
+	const struct json_node *root, *dns, *ours, *question;
 	const char *why, *proto;
+	unsigned int where;
 	long long uid;
 	int error;
 
 	root = json_tree_take(tree, &range, &error, &why, &where);
 	dns = json_tree_member(root, "dns");
 	ours = json_tree_member(root, "nfdns");
-	*line = (struct audit_line){
+	/* Version 3 of the format has the question in a list, earlier ones not. */
+	question = json_tree_items(json_tree_member(dns, "queries"));
+	if (question == NULL)
+		question = dns;
+	*e = (struct log_entry){
 		.time_ns = read_time(text_of(root, "timestamp")),
 		.verdict = text_of(ours, "decision"),
 		.reason = text_of(ours, "reason"),
@@ -97,39 +64,105 @@ log_entry_read(struct log_entry *entry, struct json_tree *tree,
 		.judged = text_of(ours, "judged"),
 		.observed = text_of(ours, "observed"),
 		.would = text_of(ours, "would"),
+		.name = text_of(question, "rrname"),
+		.type = text_of(question, "rrtype"),
+		.rcode = text_of(dns, "rcode"),
+		.answers = json_tree_items(json_tree_member(dns, "answers")),
 		.uid = (uid_t)-1,
 	};
-	if (line->verdict == NULL || line->reason == NULL || dns == NULL)
+	if (e->verdict == NULL || e->reason == NULL || dns == NULL)
 		return false;
-	if (line->client == NULL)
-		line->client = "-";
+	if (e->name == NULL)
+		e->type = NULL;
 	if (json_tree_integer(json_tree_member(ours, "uid"), 0, UINT32_MAX - 1,
 	    &uid))
-		line->uid = (uid_t)uid;
+		e->uid = (uid_t)uid;
 	proto = text_of(root, "proto");
-	line->stream = proto != NULL && strcmp(proto, "TCP") == 0;
-	line->truncated = json_tree_is(json_tree_member(dns, "tc"),
+	e->stream = proto != NULL && strcmp(proto, "TCP") == 0;
+	e->truncated = json_tree_is(json_tree_member(dns, "tc"),
 	    JSON_KIND_TRUE);
-	line->rcode = rcode_of(dns, line->verdict);
-	set_question(entry, dns);
-	entry->answers = json_tree_items(json_tree_member(dns, "answers"));
+	if (e->rcode != NULL && (strcmp(e->rcode, "NOERROR") == 0 ||
+	    strcmp(e->verdict, "nxdomain") == 0))
+		e->rcode = NULL;
 	return true;
 }
 
-size_t
-log_entry_text(const struct log_entry *entry, bool colour,
-    char text[static AUDIT_TEXT_MAX])
+/* Green: answered here; yellow: without records; red: not answered. */
+static const char *
+colour_of(const char *verdict)
 {
-	struct audit_line_out out;
+	static const char colours[VERDICTS][6] = {
+		[VERDICT_PASS] = "\033[2m",
+		[VERDICT_ANSWER] = "\033[32m",
+		[VERDICT_NODATA] = "\033[33m",
+		[VERDICT_NXDOMAIN] = "\033[33m",
+		[VERDICT_REFUSE] = "\033[31m",
+		[VERDICT_DROP] = "\033[31m",
+		[VERDICT_FORWARD] = "\033[36m",
+	};
 
-	audit_line_begin(&out, &entry->line, colour, text);
-	for (const struct json_node *a = entry->answers; a != NULL;
-	     a = a->next) {
-		const char *rdata = text_of(a, "rdata");
+	for (size_t v = 0; v < VERDICTS; v++)
+		if (strcmp(verdict, decide_verdict_text((enum verdict)v)) == 0)
+			return colours[v];
+	return "";
+}
 
-		if (rdata != NULL)
-			audit_line_answer(&out, rdata);
+/* What others wrote into a log, behind a text of ours; nothing if it is NULL. */
+static void
+put(FILE *out, const char *before, const char *foreign, int least)
+{
+	int length;
+
+	if (foreign == NULL)
+		return;
+	(void)fputs(before, out);
+	length = printable_put(foreign, out);
+	if (length < least)
+		(void)fprintf(out, "%*s", least - length, "");
+}
+
+void
+log_entry_print(const struct log_entry *e, bool colour, FILE *out)
+{
+	const time_t seconds = (time_t)(e->time_ns / 1000000000U);
+	const char *between = " ";
+	char when[32] = "";
+	struct tm tm;
+
+	if (localtime_r(&seconds, &tm) != NULL)
+		(void)strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S", &tm);
+	(void)fprintf(out, "%s.%03u ", when,
+	    (unsigned int)(e->time_ns / 1000000U % 1000U));
+	put(out, colour ? colour_of(e->verdict) : "", e->verdict, 8);
+	(void)fputs(colour ? "\033[m " : " ", out);
+	put(out, "", e->client != NULL ? e->client : "-", 0);
+	put(out, " in ", e->interface, 0);
+	if (e->uid != (uid_t)-1)
+		(void)fprintf(out, " uid %u", e->uid);
+	if (e->type == NULL)
+		(void)fputs(" (no question)", out);
+	else {
+		const size_t length = strlen(e->name);
+
+		put(out, " ", e->type, 5);
+		put(out, " ", e->name, 0);
+		(void)fputs(length > 0 && e->name[length - 1] != '.' ? "." : "",
+		    out);
 	}
-	audit_line_end(&out, &entry->line);
-	return (size_t)(out.pos - text);
+	for (const struct json_node *a = e->answers; a != NULL; a = a->next)
+		if (text_of(a, "rdata") != NULL) {
+			put(out, between, text_of(a, "rdata"), 0);
+			between = ", ";
+		}
+	put(out, " (", e->reason, 0);
+	put(out, ", ", e->rcode, 0);
+	(void)fputs(e->stream ? ", TCP" : "", out);
+	(void)fputs(e->truncated ? ", TC" : "", out);
+	put(out, ", rule ", e->rule, 0);
+	put(out, " for ", e->judged, 0);
+	if (e->observed != NULL) {
+		put(out, ", would ", e->would, 0);
+		put(out, " by ", e->observed, 0);
+	}
+	(void)fputs(")\n", out);
 }

@@ -59,7 +59,7 @@ is_rule(const char *wanted, const char *rule)
 
 /* The same as "verdicts" of an audit takes. */
 static bool
-is_verdict(const char *wanted, const struct audit_line *line)
+is_verdict(const char *wanted, const struct log_entry *line)
 {
 	if (strcmp(wanted, line->verdict) == 0)
 		return true;
@@ -73,7 +73,7 @@ is_verdict(const char *wanted, const struct audit_line *line)
 }
 
 bool
-log_filter_takes(const struct log_filter *f, const struct audit_line *line)
+log_filter_takes(const struct log_filter *f, const struct log_entry *line)
 {
 	if (line->time_ns < f->since_ns)
 		return false;

@@ -1,65 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * A record as one line that a person reads: when, who, what was asked, what was
- * decided and what was answered, for example
- *
- *   2026-11-22 13:40:01.123 answer 10.0.0.5 uid 33 A shop.example. 10.1.2.3
- *   (record)
- *
- * in one line; the time is local (TZ).  What is not printable ASCII is written as
- * printable_text() does.
- */
+/* This room reads packet logs back.  They may have been changed by anybody who may write them. */
 #ifndef NFDNS_NFQ_CLI_LOGS_LOG_TEXT_H
 #define NFDNS_NFQ_CLI_LOGS_LOG_TEXT_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <sys/types.h>
 
-#include "policy/audit/audit.h"
-#include "resolver/dns/name.h"
+#include "policy/decide.h"
 #include "resolver/text/json_tree.h"
-
-/* Octets of a line at most; the answers that do not fit are counted. */
-#define AUDIT_TEXT_MAX 5120
-
-/* What a line is made of.  Borrows all of it. */
-struct audit_line {
-	uint64_t time_ns;		/* since 1970 */
-	const char *verdict;		/* "answer" */
-	const char *client;		/* an address */
-	const char *interface;		/* by which a container's came; NULL: none */
-	uid_t uid;			/* (uid_t)-1: not known */
-	const char *type;		/* NULL: there is no question */
-	const char *name;		/* with the final dot */
-	const char *reason;
-	const char *rcode;		/* NULL: NOERROR, or what the verdict says */
-	const char *rule;		/* NULL: none */
-	const char *judged;		/* the name that it denies, if that is not
-					 * the one asked; NULL: it is */
-	const char *observed;		/* a rule that only observes; NULL: none */
-	const char *would;		/* what it would have done */
-	bool stream;
-	bool truncated;
-};
-
-/*
- * Writes the line, without a line end and NUL-terminated; answers are put by
- * audit_line_answer() between its begin and end.  colour: the verdict has an ECMA-48
- * colour.
- */
-struct audit_line_out {
-	char *pos, *end;		/* of the line; NUL at pos */
-	unsigned int answers;		/* put so far, */
-	unsigned int omitted;		/* and without room */
-};
-
-void audit_line_begin(struct audit_line_out *out,
-    const struct audit_line *line, bool colour,
-    char text[static AUDIT_TEXT_MAX]);
-void audit_line_answer(struct audit_line_out *out, const char *text);
-void audit_line_end(struct audit_line_out *out, const struct audit_line *line);
 
 /* The lines of a packet log in the format json, also of one that is still written. */
 
@@ -99,30 +50,46 @@ bool log_lines_is_cut(const struct log_lines *lines);
 bool log_lines_wait(struct log_lines *lines, const char *path, int out);
 
 /*
- * One record of a packet log as "nfdns log" sees it, read from a line of the
- * format json.
- *
- * This room reads packet logs back.  They may have been changed by anybody who
- * may write them.
+ * A record of a packet log.  Its texts are those of the tree that read it, until that
+ * reads the next line.
  */
-
-/* Borrows from the tree that read it, until that reads the next line. */
 struct log_entry {
-	struct audit_line line;
-	char name[NAME_TEXT_SIZE + 1];	/* with the final dot */
+	uint64_t time_ns;		/* since 1970 */
+	const char *verdict;		/* "answer" */
+	const char *client;		/* an address; NULL: not told */
+	const char *interface;		/* by which a container's came; NULL: none */
+	uid_t uid;			/* (uid_t)-1: not known */
+	const char *type;		/* NULL: there is no question */
+	const char *name;
+	const char *reason;
+	const char *rcode;		/* NULL: NOERROR, or what the verdict says */
+	const char *rule;		/* NULL: none */
+	const char *judged;		/* the name that it denies, if that is not
+					 * the one asked; NULL: it is */
+	const char *observed;		/* a rule that only observes; NULL: none */
+	const char *would;		/* what it would have done */
+	bool stream, truncated;
 	const struct json_node *answers;	/* the first; NULL: none */
 };
 
 /*
- * Reads a line.  False: it is no record of a question (a note, another event, no
- * JSON).
+ * Reads a line of the format json.  False: it is no record of a question (a note,
+ * another event, no JSON).
  */
 bool log_entry_read(struct log_entry *entry, struct json_tree *tree,
     const char *text, size_t length);
 
-/* The entry as a line, without a line end.  Returns the length. */
-size_t log_entry_text(const struct log_entry *entry, bool colour,
-    char text[static AUDIT_TEXT_MAX]);
+/*
+ * Prints the entry as one line for people: when (TZ), what was decided, who asked for
+ * what, what was answered, and why:
+ *
+ *   2026-11-22 13:40:01.123 answer   10.0.0.5 uid 33 A     shop.example. 10.1.2.3
+ *   (record)
+ *
+ * Texts become as printable_text() writes them; colour: the verdict has one
+ * (ECMA-48).
+ */
+void log_entry_print(const struct log_entry *entry, bool colour, FILE *out);
 
 /* Which records "nfdns log" shows. */
 
@@ -143,7 +110,7 @@ struct log_filter {
 bool log_filter_name(const char *pattern, const char *name);
 
 bool log_filter_takes(const struct log_filter *filter,
-    const struct audit_line *line);
+    const struct log_entry *entry);
 
 /*
  * A moment: "10s", "5m", "2h", "3d" before now, "HH:MM[:SS]" today, or

@@ -71,7 +71,7 @@ TEST(times)
 
 TEST(all_must_hold)
 {
-	struct audit_line line = { .time_ns = 1000, .verdict = "answer",
+	struct log_entry line = { .time_ns = 1000, .verdict = "answer",
 		.client = "10.0.0.1", .uid = 33, .type = "A",
 		.name = "a.example.", .reason = "record" };
 	struct log_filter f = { .name = "a.*", .verdict = "answer",
