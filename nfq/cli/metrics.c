@@ -10,7 +10,6 @@
 
 #include "nfq/cli/commands.h"
 #include "nfq/cli/daemon_ask.h"
-#include "nfq/cli/http_request.h"
 #include "nfq/process/exit_code.h"
 #include "nfq/process/sandbox.h"
 #include "resolver/clock.h"
@@ -25,6 +24,7 @@ const char metrics_usage[] =
     "  --http         answer one HTTP request, which is read from standard\n"
     "                 input: nfdns-metrics.socket runs it for each scrape\n";
 
+#define REQUEST_OCTETS	8192	/* of a request's header */
 #define REQUEST_MS	5000	/* for the whole request */
 #define LEAVE_MS	1000	/* until the client closes, too */
 #define LIFE_S		10	/* then SIGALRM ends a client that reads nothing */
@@ -65,48 +65,37 @@ receive(char *to, size_t room, monotime_t end)
 	return n < 0 ? -errno : n;
 }
 
-/* What to answer; HTTP_MORE: nothing, since nobody asks. */
-static enum http_status
-take_request(struct http_request *request)
+/*
+ * The request's first line, of which the rest of the header changes nothing: the
+ * status to answer with.  0: nobody asks.
+ */
+static int
+take_request(bool *head)
 {
 	const monotime_t end = monotime_add_ms(monotime_now(), REQUEST_MS);
-	char octets[HTTP_REQUEST_MAX];
-	enum http_status status;
+	char octets[REQUEST_OCTETS + 1] = "", method[8], target[512], minor;
 	size_t length = 0;
 
-	*request = (struct http_request){ .head = false };
-	do {
+	*head = false;
+	while (strstr(octets, "\n\r\n") == NULL &&
+	    strstr(octets, "\n\n") == NULL) {
 		const ssize_t n = receive(octets + length,
-		    sizeof(octets) - length, end);
+		    REQUEST_OCTETS - length, end);
 
-		if (n == -ETIMEDOUT)
-			return HTTP_TIMEOUT;
 		if (n <= 0)
-			return n == 0 && length > 0 ? HTTP_BAD : HTTP_MORE;
+			return n == 0 && length == 0 ? 0 : 400;
 		length += (size_t)n;
-		status = http_request_read(octets, length, request);
-	} while (status == HTTP_MORE);
-	return status;
+		octets[length] = '\0';
+	}
+	if (sscanf(octets, " %7[A-Z] %511[!-~] HTTP/1.%c", method, target,
+	    &minor) != 3)
+		return 400;
+	*head = strcmp(method, "HEAD") == 0;
+	if (!*head && strcmp(method, "GET") != 0)
+		return 400;
+	target[strcspn(target, "?")] = '\0';
+	return strcmp(target, "/metrics") == 0 ? 200 : 404;
 }
-
-static const struct fixed_answer {
-	enum http_status status;
-	const char *reason, *text;
-} fixed_answers[] = {
-	{ HTTP_OK, "OK", "nfdnsd: its numbers are at /metrics\n" },
-	{ HTTP_BAD, "Bad Request", "this is not a request of HTTP/1\n" },
-	{ HTTP_NOT_FOUND, "Not Found",
-	  "not found: the numbers are at /metrics\n" },
-	{ HTTP_METHOD, "Method Not Allowed",
-	  "only GET and HEAD are allowed\n" },
-	{ HTTP_TIMEOUT, "Request Timeout", "no request came in 5 s\n" },
-	{ HTTP_TOO_LARGE, "Request Header Fields Too Large",
-	  "the request is larger than 8 KiB\n" },
-	{ HTTP_UNAVAILABLE, "Service Unavailable",
-	  "no numbers: is nfdnsd running? see nfdns status\n" },
-	{ HTTP_VERSION, "HTTP Version Not Supported",
-	  "only HTTP/1 is spoken here\n" },
-};
 
 /* False if the client has gone. */
 static bool
@@ -125,31 +114,26 @@ send_all(const char *octets, size_t length)
 	return true;
 }
 
-/* numbers NULL: the fixed text of that status. */
+/* "text" stands for the numbers where there are none to give. */
 static void
-answer(enum http_status status, bool head, const char *numbers, size_t length)
+answer(int status, bool head, const char *text, size_t length)
 {
-	const struct fixed_answer *fixed = fixed_answers;
 	const time_t now = time(NULL);
 	char date[64] = "", octets[512];
 	struct tm tm;
 	int n;
 
-	while (fixed->status != status)
-		fixed++;
-	if (numbers == NULL)
-		length = strlen(fixed->text);
 	if (gmtime_r(&now, &tm) != NULL)
 		(void)strftime(date, sizeof(date),
 		    "Date: %a, %d %b %Y %H:%M:%S GMT\r\n", &tm);
 	n = snprintf(octets, sizeof(octets), "HTTP/1.1 %d %s\r\n%s"
 	    "Content-Type: text/plain; %scharset=utf-8\r\n"
-	    "Content-Length: %zu\r\n%sConnection: close\r\n\r\n",
-	    (int)status, fixed->reason, date,
-	    numbers != NULL ? "version=0.0.4; " : "", length,
-	    status == HTTP_METHOD ? "Allow: GET, HEAD\r\n" : "");
+	    "Content-Length: %zu\r\nConnection: close\r\n\r\n", status,
+	    status == 200 ? "OK" : status == 503 ? "Service Unavailable" :
+	    status == 404 ? "Not Found" : "Bad Request", date,
+	    status == 200 ? "version=0.0.4; " : "", length);
 	if (n > 0 && send_all(octets, (size_t)n) && !head)
-		(void)send_all(numbers != NULL ? numbers : fixed->text, length);
+		(void)send_all(text, length);
 }
 
 /*
@@ -160,7 +144,7 @@ static void
 leave(void)
 {
 	const monotime_t end = monotime_add_ms(monotime_now(), LEAVE_MS);
-	char octets[HTTP_REQUEST_MAX];
+	char octets[REQUEST_OCTETS];
 
 	(void)shutdown(STDOUT_FILENO, SHUT_WR);
 	while (receive(octets, sizeof(octets), end) > 0 &&
@@ -171,10 +155,13 @@ leave(void)
 int
 cmd_metrics_http(const struct config *config, int argc, char **argv)
 {
-	struct http_request request;
+	static const char no_numbers[] =
+	    "no numbers: is nfdnsd running? see nfdns status\n";
+	static const char no_request[] =
+	    "the numbers are what GET /metrics gives\n";
 	struct daemon_answer numbers;
-	enum http_status status;
-	int error;
+	int error, status;
+	bool head;
 
 	(void)argc;
 	(void)argv;
@@ -190,14 +177,15 @@ cmd_metrics_http(const struct config *config, int argc, char **argv)
 		    strerror(-error));
 		return EXIT_ERROR;
 	}
-	status = take_request(&request);
-	if (status == HTTP_OK && !request.index && numbers.out == NULL)
-		status = HTTP_UNAVAILABLE;
-	if (status != HTTP_MORE) {
-		answer(status, request.head, status == HTTP_OK &&
-		    !request.index ? numbers.out : NULL, numbers.out_length);
+	status = take_request(&head);
+	if (status == 200 && numbers.out == NULL)
+		answer(503, head, no_numbers, strlen(no_numbers));
+	else if (status == 200)
+		answer(status, head, numbers.out, numbers.out_length);
+	else if (status != 0)
+		answer(status, head, no_request, strlen(no_request));
+	if (status != 0)
 		leave();
-	}
 	daemon_answer_free(&numbers);
 	return EXIT_OK;
 }
