@@ -272,7 +272,7 @@ is_readable(const char *path)
 {
 	if (access(path, R_OK) == 0)
 		return true;
-	cli_error("%s: cannot be opened: %s; name the configuration file with "
+	cli_error("%s: cannot be read: %s; name the configuration file with "
 	    "-c", path, strerror(errno));
 	return false;
 }

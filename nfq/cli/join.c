@@ -483,20 +483,12 @@ start_and_wait(const struct join_plan *plan, const struct choice *c)
 static int
 carry_out(const struct join_plan *plan, const struct choice *c)
 {
-	const struct config *config = c->request.config;
 	struct diag diag = DIAG_INIT;
-	char *directory = join_path(config->path, "");
-	const int lock = directory != NULL ? place_lock(directory, &diag) : -1;
-	const bool good = lock >= 0 && write_all(plan, &diag);
+	const bool good = write_all(plan, &diag);
 
 	diag_print(&diag, "nfdns", stderr);
 	diag_free(&diag);
-	if (lock >= 0)
-		place_unlock(directory, lock);
-	free(directory);
-	if (!good)
-		return EXIT_ERROR;
-	return start_and_wait(plan, c);
+	return good ? start_and_wait(plan, c) : EXIT_ERROR;
 }
 
 /* Units that are not enabled: the record says which join has enabled. */

@@ -268,25 +268,15 @@ leave(struct leaving *l)
 static int
 leave_all(const struct config *config, const struct feeds *feeds, bool units)
 {
-	struct diag diag = DIAG_INIT;
-	char *directory = join_path(config->path, "");
-	const int lock = directory != NULL ? place_lock(directory, &diag) : -1;
 	int code = EXIT_OK;
 
-	diag_print(&diag, "nfdns", stderr);
-	diag_free(&diag);
-	if (lock < 0)
-		code = EXIT_ERROR;
-	for (size_t i = 0; lock >= 0 && i < feeds->count; i++) {
+	for (size_t i = 0; i < feeds->count; i++) {
 		struct leaving l = { .config = config, .units = units,
 		    .name = feeds->names[i] };
 
 		if (!leave(&l))
 			code = EXIT_ERROR;
 	}
-	if (lock >= 0)
-		place_unlock(directory, lock);
-	free(directory);
 	return code;
 }
 

@@ -12,7 +12,6 @@
 #include "nfq/process/diag_print.h"
 #include "nfq/process/notify.h"
 #include "nfq/supervisor/parts.h"
-#include "policy/config/ca_file.h"
 #include "policy/config/settings.h"
 #include "policy/log.h"
 

@@ -19,7 +19,6 @@
 #include "nfq/process/child.h"
 #include "nfq/supervisor/parts.h"
 #include "nfq/tls/start.h"
-#include "policy/config/ca_file.h"
 #include "policy/log.h"
 #include "resolver/fds.h"
 
@@ -60,22 +59,23 @@ int
 supervisor_open_authorities(const struct config *config,
     const struct supervisor *s, struct generation_files *generation)
 {
-	size_t length;
-	char *octets;
+	struct small_file file;
 	int error, fd;
 
 	if (!config_forwards_tls(config))
 		return 0;
-	error = ca_file_read(config->forward_ca, &octets, &length);
+	error = ca_file_read(config->forward_ca, &file);
 	if (error == -ENOENT)
 		fd = without_authorities(config, s);
 	else if (error < 0)
 		return error;
-	else if (has_content(s->generation.authorities, octets, length))
+	else if (has_content(s->generation.authorities, file.octets,
+	    file.length))
 		fd = fcntl(s->generation.authorities, F_DUPFD_CLOEXEC, 0);
 	else
-		fd = fds_sealed("nfdns-authorities", octets, length);
-	free(octets);
+		fd = fds_sealed("nfdns-authorities", file.octets,
+		    file.length);
+	small_file_wipe(&file);
 	generation->authorities = fd < 0 ? -1 : fd;
 	return fd < -1 ? fd : 0;
 }

@@ -20,6 +20,7 @@
 #include "policy/config/forward_settings.h"
 #include "policy/config/policy.h"
 #include "policy/log.h"
+#include "resolver/small_file.h"
 #include "resolver/text/diag.h"
 #include "resolver/answer/settings.h"
 #include "resolver/image/mesh.h"
@@ -147,6 +148,18 @@ struct config {
 
 /* Whether one of the upstreams is asked over TLS. */
 bool config_forwards_tls(const struct config *config);
+
+/*
+ * Reads a file with certificates of authorities (PEM, RFC 7468), or, if the path is
+ * "", the first there is of the places where distributions keep the machine's.  0, or
+ * a negative errno as small_file_read(): -ENODATA if no certificate begins in it.
+ * What the certificates say is not looked at.
+ */
+int ca_file_read(const char *path, struct small_file *file)
+    __attribute__((warn_unused_result));
+
+/* What is wrong, for a person. */
+const char *ca_file_error(int error);
 
 /* The path of the socket that it writes to; NULL: it writes to none. */
 static inline const char *

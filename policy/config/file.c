@@ -12,8 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "resolver/fds.h"
-#include "resolver/text/utf8.h"
+#include "resolver/small_file.h"
 #include "resolver/text/diag.h"
 #include "resolver/text/suggest.h"
 
@@ -109,60 +108,20 @@ config_syntax_check(const char *path, const char *text, size_t length,
 	return why == NULL;
 }
 
-/* Opens path without waiting for the writer of a fifo. */
-static int
-open_regular(const char *path, struct diag *diag)
-{
-	struct stat st;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	const char *why = NULL;
-
-	if (fd < 0) {
-		diag_add(diag, DIAG_ERROR, path, 0, "cannot be opened: %s; %s",
-		    strerror(errno), errno == EMFILE ? "raise LimitNOFILE" :
-		    "name the configuration file with -c");
-		return -1;
-	}
-	if (fstat(fd, &st) < 0)
-		why = strerror(errno);
-	else if (S_ISDIR(st.st_mode))
-		why = "is a directory; name the configuration file in it";
-	else if (!S_ISREG(st.st_mode))
-		why = "is not a regular file; the configuration has to be one";
-	else if (st.st_size > (off_t)CONFIG_MAX_OCTETS)
-		why = "is larger than 1 MiB; is it the right file?";
-	if (why == NULL)
-		return fd;
-	diag_add(diag, DIAG_ERROR, path, 0, "%s", why);
-	close(fd);
-	return -1;
-}
-
-/* A file may grow while we read it. */
 char *
 config_file_read(const char *path, size_t *length, struct diag *diag)
 {
-	char *text;
-	int fd = open_regular(path, diag), error;
+	struct small_file file;
+	const int error = small_file_read_at(AT_FDCWD, path, 0,
+	    CONFIG_MAX_OCTETS, &file);
 
-	if (fd < 0)
-		return NULL;
-	text = malloc(CONFIG_MAX_OCTETS);
-	error = text == NULL ? -ENOMEM :
-	    fds_read_all(fd, text, CONFIG_MAX_OCTETS, length);
+	*length = file.length;
 	if (error < 0)
-		diag_add(diag, DIAG_ERROR, path, 0, "cannot be read: %s",
-		    strerror(-error));
-	else if (!bom_take(text, length)) {
-		diag_add(diag, DIAG_ERROR, path, 0, BOM_UTF16);
-		error = -EILSEQ;
-	}
-	if (error < 0) {
-		free(text);
-		text = NULL;
-	}
-	close(fd);
-	return text;
+		diag_add(diag, DIAG_ERROR, path, 0, "cannot be read: %s%s",
+		    small_file_error(error), error == -EMFILE ?
+		    "; raise LimitNOFILE" : error == -ENOENT ?
+		    "; name the configuration file with -c" : "");
+	return file.octets;
 }
 
 /* libconfig's tree of text that ends with a NUL. */

@@ -6,7 +6,6 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "policy/config/ca_file.h"
 #include "policy/config/resolv_conf.h"
 #include "policy/config/forward_settings.h"
 #include "policy/config/setting.h"
@@ -252,13 +251,58 @@ config_read_forward_domains(const struct config_load *load,
 		f->domains++;
 }
 
+#define MARK	"-----BEGIN CERTIFICATE-----"
+#define MARK_TRUSTED "-----BEGIN TRUSTED CERTIFICATE-----"
+
+/* The certificates of authorities: Debian, then Fedora and RHEL, then what openssl(1) itself installs. */
+static const char *const places[] = {
+	"/etc/ssl/certs/ca-certificates.crt",
+	"/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",
+	"/etc/pki/tls/certs/ca-bundle.crt",
+	"/etc/ssl/cert.pem",
+};
+
+static int
+read_one(const char *path, struct small_file *file)
+{
+	int error = small_file_read(path, file);
+
+	if (error == 0 && memmem(file->octets, file->length, MARK,
+	    strlen(MARK)) == NULL && memmem(file->octets, file->length,
+	    MARK_TRUSTED, strlen(MARK_TRUSTED)) == NULL) {
+		small_file_wipe(file);
+		error = -ENODATA;
+	}
+	return error;
+}
+
+int
+ca_file_read(const char *path, struct small_file *file)
+{
+	int error = -ENOENT;
+
+	if (path[0] != '\0')
+		return read_one(path, file);
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]) &&
+	    error == -ENOENT; i++)
+		error = read_one(places[i], file);
+	return error;
+}
+
+const char *
+ca_file_error(int error)
+{
+	return error == -ENODATA ? "there is no certificate (PEM) in it" :
+	    small_file_error(error);
+}
+
 void
 config_read_ca(const struct config_load *load,
     const struct config_option *option, const config_setting_t *value, void *to)
 {
 	const char *text = config_setting_get_string(value);
-	char **path = to, *octets;
-	size_t length;
+	struct small_file file;
+	char **path = to;
 	int error;
 
 	if (text[0] == '\0') {
@@ -268,7 +312,7 @@ config_read_ca(const struct config_load *load,
 	config_read_path(load, option, value, to);
 	if (*path == NULL)
 		return;
-	error = ca_file_read(*path, &octets, &length);
+	error = ca_file_read(*path, &file);
 	if (error == -ENOENT)
 		config_absent(load, value, "%s: %s: upstreams over TLS are not "
 		    "asked until it is there; put the certificates there, or "
@@ -276,7 +320,7 @@ config_read_ca(const struct config_load *load,
 	else if (error < 0)
 		config_wrong(load, value, "%s: %s", *path,
 		    ca_file_error(error));
-	free(octets);
+	small_file_wipe(&file);
 }
 
 /* The machine's own authorities are read only where something needs them. */
@@ -284,13 +328,12 @@ static void
 check_roots(const struct config_load *load)
 {
 	const char *ca = load->config->forward_ca;
-	size_t length;
-	char *octets;
+	struct small_file file;
 	int error;
 
 	if (!config_forwards_tls(load->config) || ca == NULL || ca[0] != '\0')
 		return;
-	error = ca_file_read(ca, &octets, &length);
+	error = ca_file_read(ca, &file);
 	load->config->absent += error == -ENOENT;
 	if (error < 0)
 		diag_add(load->diag, error == -ENOENT ? DIAG_WARNING :
@@ -299,7 +342,7 @@ check_roots(const struct config_load *load)
 		    "over TLS are not asked until they are there; install "
 		    "ca-certificates, or name a file here",
 		    ca_file_error(error));
-	free(octets);
+	small_file_wipe(&file);
 }
 
 bool

@@ -16,6 +16,7 @@
 
 #include "resolver/feed/text.h"
 #include "resolver/replace.h"
+#include "resolver/small_file.h"
 #include "resolver/text/json_tree.h"
 #include "resolver/text/json_write.h"
 #include "resolver/text/printable.h"
@@ -224,25 +225,20 @@ int
 feed_status_read(struct feed_report *report, const char *directory,
     const char *name)
 {
-	char path[PATH_MAX], text[FEED_STATUS_MAX];
-	int error = path_of(path, directory, name), fd;
-	struct stat st;
-	ssize_t n = 0;
+	struct small_file file;
+	char path[PATH_MAX];
+	int error = path_of(path, directory, name);
 
 	memset(report, 0, sizeof(*report));
 	if (error < 0)
 		return error;
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK |
-	    O_NOCTTY);
-	if (fd < 0)
-		return errno == ELOOP || errno == ENXIO ? -EPROTO : -errno;
-	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) ||
-	    st.st_size > (off_t)sizeof(text))
-		error = -EPROTO;
-	else if ((n = pread(fd, text, sizeof(text), 0)) < 0)
-		error = -errno;
-	(void)close(fd);
-	return error < 0 ? error : feed_status_parse(report, text, (size_t)n);
+	error = small_file_read_at(AT_FDCWD, path, O_NOFOLLOW, FEED_STATUS_MAX,
+	    &file);
+	if (error == 0)
+		error = feed_status_parse(report, file.octets, file.length);
+	small_file_wipe(&file);
+	return error == -ELOOP || error == -EISDIR || error == -EINVAL ||
+	    error == -EFBIG || error == -EILSEQ ? -EPROTO : error;
 }
 
 int

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "resolver/feed/small_file.h"
+#include "resolver/small_file.h"
 #include "resolver/text/given.h"
 
 #define TOKEN_MAX	((size_t)64 << 10)
@@ -53,7 +53,7 @@ read_token_file(struct kube_credentials *c, const char *path)
 		return true;
 	}
 	(void)snprintf(c->error, sizeof(c->error), "tokenFile %.150s: %s",
-	    path, error != 0 ? strerror(-error) : "holds no token");
+	    path, error != 0 ? small_file_error(error) : "holds no token");
 	return c->token_read || c->token != NULL;
 }
 

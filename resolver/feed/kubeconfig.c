@@ -10,7 +10,7 @@
 
 #include <openssl/evp.h>
 
-#include "resolver/feed/small_file.h"
+#include "resolver/small_file.h"
 #include "resolver/feed/text.h"
 #include "resolver/text/utf8.h"
 #include "resolver/text/yaml_tree.h"
@@ -317,8 +317,8 @@ kubeconfig_load(struct kube_access *access, const char *path,
 		error = kubeconfig_read(access, path, file.octets, file.length,
 		    context, why);
 	else if (error != -ENOMEM) {
-		(void)snprintf(why, FEED_TEXT, "%.150s: %s", path,
-		    error == -EILSEQ ? BOM_UTF16 : strerror(-error));
+		(void)snprintf(why, FEED_TEXT, "%.150s: cannot be read: %s",
+		    path, small_file_error(error));
 		error = -EINVAL;
 	}
 	small_file_wipe(&file);

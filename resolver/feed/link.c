@@ -113,7 +113,7 @@ read_token(struct link *l, char why[static FEED_TEXT])
 	error = small_file_read(path, &file);
 	if (error != 0) {
 		(void)snprintf(why, FEED_TEXT, "token %.80s: %s", path,
-		    strerror(-error));
+		    small_file_error(error));
 		return false;
 	}
 	token = small_file_token(file.octets, file.length, LINK_TOKEN_MOST);

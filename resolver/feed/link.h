@@ -22,7 +22,7 @@
 #include "resolver/feed/http2.h"
 #include "resolver/feed/resolve.h"
 #include "resolver/feed/tls.h"
-#include "resolver/feed/small_file.h"
+#include "resolver/small_file.h"
 #include "resolver/text/host.h"
 
 #define LINK_FDS	RESOLVE_FDS

@@ -14,7 +14,7 @@
 
 #include "resolver/fds.h"
 #include "resolver/feed/tls.h"
-#include "resolver/feed/small_file.h"
+#include "resolver/small_file.h"
 #include "resolver/replace.h"
 
 EVP_PKEY *

@@ -15,7 +15,7 @@
 #include <openssl/ssl.h>
 
 #include "resolver/feed/feed.h"
-#include "resolver/feed/small_file.h"
+#include "resolver/small_file.h"
 
 /* Certificates and keys as they are configured, and what their readers need. */
 

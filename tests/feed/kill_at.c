@@ -40,8 +40,8 @@ COUNTED(int, fchmod, (int fd, mode_t mode), (fd, mode))
 COUNTED(int, fchown, (int fd, uid_t user, gid_t group), (fd, user, group))
 COUNTED(int, mkdir, (const char *path, mode_t mode), (path, mode))
 COUNTED(int, rmdir, (const char *path), (path))
+COUNTED(int, unlink, (const char *path), (path))
 COUNTED(int, unlinkat, (int fd, const char *path, int flags), (fd, path, flags))
 COUNTED(int, renameat, (int a, const char *from, int b, const char *to),
     (a, from, b, to))
-COUNTED(int, linkat, (int a, const char *from, int b, const char *to, int flags),
-    (a, from, b, to, flags))
+COUNTED(int, link, (const char *from, const char *to), (from, to))

@@ -22,6 +22,7 @@ ROOMS = {
     "resolver/version": "",
     "resolver/dns": "",
     "resolver/text": "",
+    "resolver/small_file": "resolver/fds resolver/text",
     # Never in the packet path.
     "resolver/idn": "resolver/dns",
     "resolver/image": "resolver/dns resolver/text",
@@ -32,18 +33,18 @@ ROOMS = {
                         " resolver/kubernetes",
     "resolver/listing": "resolver/dns resolver/text resolver/image",
     # Nothing of the table: it only keeps the files that others compile.
-    "resolver/feed": "resolver/clock resolver/fds resolver/replace resolver/version resolver/dns resolver/text resolver/sources",
+    "resolver/feed": "resolver/clock resolver/fds resolver/replace resolver/small_file resolver/version resolver/dns resolver/text resolver/sources",
 
     "policy/log": "resolver/text",
     "policy/rule": "",
-    "policy/config": "policy/log resolver/fds resolver/idn resolver/dns resolver/text resolver/image resolver/answer"
+    "policy/config": "policy/log resolver/fds resolver/small_file resolver/idn resolver/dns resolver/text resolver/image resolver/answer"
                      " resolver/sources resolver/compile resolver/feed policy/audit policy/decide policy/rule",
     "policy/decide": "policy/rule resolver/clock resolver/dns resolver/image resolver/answer",
     "policy/match": "policy/config policy/decide policy/rule resolver/clock resolver/dns resolver/text"
                     " resolver/image resolver/sources",
     "policy/audit": "policy/rule resolver/clock resolver/checksum resolver/version policy/decide resolver/dns"
                     " resolver/text",
-    "policy/status": "policy/match policy/rule resolver/clock resolver/fds resolver/replace resolver/version policy/decide policy/config policy/log resolver/dns resolver/text resolver/image"
+    "policy/status": "policy/match policy/rule resolver/clock resolver/fds resolver/replace resolver/small_file resolver/version policy/decide policy/config policy/log resolver/dns resolver/text resolver/image"
                      " resolver/feed",
 
     "rules/netlink": "",
@@ -80,13 +81,13 @@ ROOMS = {
                   " policy/decide policy/match policy/rule nfq/queue nfq/packet nfq/process nfq/handover"
                   " nfq/thread nfq/stream nfq/cache nfq/ask nfq/upstream nfq/held nfq/tls",
     # Nothing of the packet, and no questions are parsed.
-    "nfq/supervisor": "resolver/fds resolver/clock resolver/dns resolver/text resolver/image resolver/sources policy/config"
+    "nfq/supervisor": "resolver/fds resolver/small_file resolver/clock resolver/dns resolver/text resolver/image resolver/sources policy/config"
                       " policy/audit policy/status policy/log policy/decide rules nfq/queue"
                       " nfq/process nfq/handover nfq/sockets nfq/tls nfq/stream nfq/cache nfq/held nfq/worker",
     "nfq/feed": "resolver/clock resolver/fds resolver/replace resolver/text resolver/sources resolver/feed policy/config policy/log"
                 " policy/status nfq/process",
     # Files of others, read and written; no process but systemctl.
-    "nfq/cli/join": "resolver/fds resolver/text resolver/sources resolver/feed policy/config",
+    "nfq/cli/join": "resolver/fds resolver/replace resolver/small_file resolver/text resolver/sources resolver/feed policy/config",
     # Files that anybody may have written, read back.
     "nfq/cli/logs": "resolver/fds resolver/dns resolver/text policy/audit policy/decide nfq/process",
     # The daemon's page as rows and cells; one file knows of a terminal.
@@ -103,6 +104,7 @@ HOLDS = {
     "resolver/checksum": "the Internet checksum (RFC 1071).",
     "resolver/fds": "descriptors: passed between processes, read and written whole.",
     "resolver/replace": "files that are replaced at one go. It knows nothing of what they hold.",
+    "resolver/small_file": "files that are read whole, and what is wrong with them.",
     "resolver/version": "the version, for all programs.",
     "resolver/dns": "names, wire format, records, the question. It uses only libc and knows nothing of "
         "the mesh.",

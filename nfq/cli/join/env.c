@@ -5,6 +5,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>
+#include <openssl/evp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -376,54 +377,39 @@ mesh_yaml_read(struct env *env, const char *text, size_t length,
 
 /* When a token begins and ends: a JSON Web Token (RFC 7519) in compact form (RFC 7515). */
 
-/* RFC 4648, section 5; -1 if it is no character of it. */
-static int
-digit(char c)
-{
-	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-	    "abcdefghijklmnopqrstuvwxyz0123456789-_";
-	const char *found = c != '\0' ? strchr(digits, c) : NULL;
-
-	return found != NULL ? (int)(found - digits) : -1;
-}
-
-/* Decodes into text, which has room for it; the number of octets. */
-static size_t
-decode(const char *at, size_t length, char *text)
-{
-	unsigned int bits = 0, held = 0;
-	size_t used = 0;
-
-	for (size_t i = 0; i < length; i++) {
-		held = held << 6 | (unsigned int)digit(at[i]);
-		bits += 6;
-		if (bits < 8)
-			continue;
-		bits -= 8;
-		text[used++] = (char)(held >> bits & 0xff);
-	}
-	return used;
-}
+#define DIGITS	"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 
 /* The second of three parts that dots separate; NULL if it is no such text. */
 static const char *
-find_claims(const char *token, size_t length, size_t *claims_length)
+find_claims(const char *token, size_t *length)
 {
-	const char *claims = NULL;
-	size_t dots = 0;
+	const char *claims = token + strspn(token, DIGITS), *end;
 
-	for (size_t i = 0; i < length; i++) {
-		if (token[i] != '.' && digit(token[i]) < 0)
-			return NULL;
-		if (token[i] != '.')
-			continue;
-		dots++;
-		if (dots == 1)
-			claims = token + i + 1;
-		else if (dots == 2)
-			*claims_length = (size_t)(token + i - claims);
-	}
-	return dots == 2 ? claims : NULL;
+	if (*claims++ != '.')
+		return NULL;
+	*length = strspn(claims, DIGITS);
+	end = claims + *length;
+	return *end == '.' && end[1 + strspn(end + 1, DIGITS)] == '\0' ?
+	    claims : NULL;
+}
+
+/*
+ * Decodes "base64url" (RFC 4648, section 5) into text, which has room for length
+ * + 4 octets.  The number of octets.
+ */
+static size_t
+decode(const char *at, size_t length, char *text)
+{
+	const size_t padding = (4 - length % 4) % 4;
+	int n;
+
+	for (size_t i = 0; i < length; i++)
+		text[i] = (char)(at[i] == '-' ? '+' : at[i] == '_' ? '/' :
+		    at[i]);
+	memset(text + length, '=', padding);
+	n = EVP_DecodeBlock((unsigned char *)text, (unsigned char *)text,
+	    (int)(length + padding));
+	return n > 0 ? (size_t)n - padding : 0;
 }
 
 static const char *
@@ -460,8 +446,9 @@ workload_token_times(struct token_times *times, const char *token,
     size_t length)
 {
 	size_t claims_length = 0;
-	const char *claims = find_claims(token, length, &claims_length);
-	char *text = claims != NULL ? malloc(claims_length + 1) : NULL;
+	const char *claims = strlen(token) == length ? find_claims(token,
+	    &claims_length) : NULL;
+	char *text = claims != NULL ? malloc(claims_length + 4) : NULL;
 	const char *why;
 
 	*times = (struct token_times){ .end = 0 };

@@ -9,7 +9,7 @@
 #include "policy/config/file.h"
 #include "resolver/feed/kube_mirror.h"
 #include "resolver/feed/kubeconfig.h"
-#include "resolver/feed/small_file.h"
+#include "resolver/small_file.h"
 
 /* A text in double quotes, of YAML 1.2 (5.7): \xNN for what is not printable. */
 static void
@@ -85,7 +85,7 @@ put_pem(FILE *out, const char *key, const struct pem_text *pem,
 	if (error == 0)
 		return true;
 	diag_add(diag, DIAG_ERROR, pem->path, 0, "cannot be read: %s",
-	    strerror(-error));
+	    small_file_error(error));
 	return false;
 }
 
@@ -145,7 +145,8 @@ check_token_file(const struct kube_access *access, const char *path,
 		return true;
 	diag_add(diag, DIAG_ERROR, path, 0, "tokenFile %s: %s; write the token "
 	    "there, or name the file that has it (a relative path is relative "
-	    "to the kubeconfig)", access->token_file, strerror(-error));
+	    "to the kubeconfig)", access->token_file,
+	    small_file_error(error));
 	return false;
 }
 

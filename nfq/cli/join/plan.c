@@ -232,7 +232,7 @@ join_record_read(const char *config, const char *name)
 	(void)snprintf(file, sizeof(file), "%.63s." JOIN_RECORD, name);
 	if (fd >= 0 && input_read(&input, fd, directory, file,
 	    JOIN_RECORD_MAX, &diag) == 0)
-		text = strdup(input.octets);
+		text = strdup(input.file.octets);
 	input_free(&input);
 	if (fd >= 0)
 		(void)close(fd);
@@ -446,9 +446,9 @@ plan_files(struct join_plan *plan, const struct join_request *request,
 
 	if (agent->roots == NULL)
 		roots = add_own(plan, request, "root-cert.pem",
-		    w->roots.octets, w->roots.length, false, diag);
-	token = add_own(plan, request, "istio-token", w->token.octets,
-	    w->token.length, true, diag);
+		    w->roots.file.octets, w->roots.file.length, false, diag);
+	token = add_own(plan, request, "istio-token", w->token.file.octets,
+	    w->token.file.length, true, diag);
 	if (roots != NULL)
 		feed.root_cert = strdup(roots);
 	feed.token = token != NULL ? strdup(token) : NULL;

@@ -7,17 +7,16 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <sys/stat.h>
 #include <sys/types.h>
 
+#include "resolver/small_file.h"
 #include "resolver/text/diag.h"
 #include "policy/config/config.h"
 #include "resolver/sources/feed_file.h"
 #include "resolver/feed/feed.h"
 
 /*
- * Files that are written whole or not at all: under another name in the same
- * directory, synchronised with the disk, renamed.  Whenever the writer is
+ * Files that are written whole or not at all (replace.h).  Whenever the writer is
  * killed, a file is as before or as it is to be.
  */
 
@@ -37,7 +36,6 @@ struct place {
 	bool replace;			/* PLACE_OTHER was made by nfdns join */
 	bool backup;			/* keep what is replaced: PATH.backup */
 	enum place_state state;		/* as place_look() found it */
-	struct stat found;		/* what it found; of PLACE_NEW nothing */
 };
 
 /*
@@ -50,8 +48,7 @@ bool place_look(struct place *place, struct diag *diag)
 /*
  * Makes the directory that the file is to be in, if it is the last that is
  * missing, and writes the file; nothing if it is the same already.  Returns
- * whether that went well; if not, an error is in diag: also if the file has
- * changed since place_look().
+ * whether that went well; if not, an error is in diag.
  */
 bool place_write(const struct place *place, struct diag *diag)
     __attribute__((warn_unused_result));
@@ -64,23 +61,11 @@ void place_free(struct place *place);
  */
 int place_remove(const char *path, bool directory, struct diag *diag);
 
-/*
- * Only one "nfdns join" or "leave" at a time in a directory: locks a file there that
- * only root can open, since whoever can open a file or directory can lock it.  -1
- * after an error in diag.
- */
-#define PLACE_LOCK ".lock.nfdns-join"
-int place_lock(const char *directory, struct diag *diag);
-/* Removes the file and closes it. */
-void place_unlock(const char *directory, int lock);
-
 /* The files of a directory that may be another user's. */
 
-/* Owns its octets, behind which there is a NUL. */
 struct input {
 	char *path;			/* for messages */
-	char *octets;
-	size_t length;
+	struct small_file file;
 };
 
 /* A descriptor of the directory, or -1 after an error in diag. */

@@ -250,7 +250,7 @@ take_agent(struct workload *w, struct diag *diag)
 static int
 count_certificates(const struct input *roots, struct diag *diag)
 {
-	BIO *bio = BIO_new_mem_buf(roots->octets, (int)roots->length);
+	BIO *bio = BIO_new_mem_buf(roots->file.octets, (int)roots->file.length);
 	X509 *certificate;
 	unsigned long error;
 	int count = 0;
@@ -285,7 +285,7 @@ check_roots(const struct input *roots, struct diag *diag)
 	else if (count == 0)
 		diag_add(diag, DIAG_ERROR, roots->path, 0, "has no certificate "
 		    "(PEM) in it; make the files again with istioctl");
-	else if (strstr(roots->octets, "PRIVATE KEY") != NULL)
+	else if (strstr(roots->file.octets, "PRIVATE KEY") != NULL)
 		diag_add(diag, DIAG_ERROR, roots->path, 0, "has a private key "
 		    "in it, which has no business there");
 }
@@ -297,10 +297,10 @@ check_token(struct workload *w, struct diag *diag)
 	struct token_times times;
 	const char *why;
 
-	while (token->length > 0 &&
-	    isspace((unsigned char)token->octets[token->length - 1]))
-		token->octets[--token->length] = '\0';
-	why = workload_token_times(&times, token->octets, token->length);
+	while (token->file.length > 0 &&
+	    isspace((unsigned char)token->file.octets[token->file.length - 1]))
+		token->file.octets[--token->file.length] = '\0';
+	why = workload_token_times(&times, token->file.octets, token->file.length);
 	w->token_end = times.end;
 	if (why != NULL)
 		diag_add(diag, DIAG_ERROR, token->path, 1, "%s", why);
@@ -358,11 +358,11 @@ read_all(struct workload *w, int fd, const char *directory, struct diag *diag)
 	w->env.path = w->env_file.path;
 	w->mesh.path = w->mesh_file.path;
 	if (has_env)
-		cluster_env_read(&w->env, w->env_file.octets,
-		    w->env_file.length, diag);
+		cluster_env_read(&w->env, w->env_file.file.octets,
+		    w->env_file.file.length, diag);
 	if (has_mesh)
-		mesh_yaml_read(&w->mesh, w->mesh_file.octets,
-		    w->mesh_file.length, diag);
+		mesh_yaml_read(&w->mesh, w->mesh_file.file.octets,
+		    w->mesh_file.file.length, diag);
 	if (has_env && has_mesh)
 		take_variables(w, diag);
 	if (take_file(&w->token, fd, directory, "istio-token", MAX_SMALL, diag))
@@ -371,8 +371,8 @@ read_all(struct workload *w, int fd, const char *directory, struct diag *diag)
 	    diag))
 		check_roots(&w->roots, diag);
 	if (take_file(&w->hosts, fd, directory, "hosts", MAX_SMALL, diag))
-		workload_read_hosts(w, w->hosts.path, w->hosts.octets,
-		    w->hosts.length, diag);
+		workload_read_hosts(w, w->hosts.path, w->hosts.file.octets,
+		    w->hosts.file.length, diag);
 }
 
 bool

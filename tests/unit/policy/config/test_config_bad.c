@@ -265,7 +265,7 @@ static const struct {
 	  DOMAIN("name = \"a\"; upstreams = [ \"tcp://192.0.2.1#a\" ];"),
 	  "a name behind # is for tls:// only" },
 	{ "forward.tls.ca", "forward = { tls = { ca = \"/\"; }; };",
-	  "/: it is not a regular file" },
+	  "/: it is a directory" },
 	{ "forward.tls.ca", "forward = { tls = { ca = \"/etc/passwd\"; }; };",
 	  "/etc/passwd: there is no certificate (PEM) in it" },
 	{ "forward.domains[].select",

@@ -12,7 +12,7 @@
 #include <openssl/pem.h>
 #include <openssl/x509.h>
 
-#include "resolver/feed/small_file.h"
+#include "resolver/small_file.h"
 #include "tests/check.h"
 
 static char directory[] = "/tmp/own_pair.XXXXXX";
