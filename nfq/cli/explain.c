@@ -33,7 +33,7 @@ const char explain_usage[] =
     "\n"
     "Shows what happens to a question, step by step: the rule of the kernel that\n"
     "queues it, the policy rules, the table entry with its file and line, the\n"
-    "decision, and the answer as dig prints it.  No packet is sent.  The daemon's\n"
+    "decision, and the answer with its records.  No packet is sent.  The daemon's\n"
     "own code decides, by the running daemon's table and settings; for a user who\n"
     "may not open those, by the configured tables as they are now.  The rules of\n"
     "the kernel are those of the configuration.\n"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "nfq/cli/explain/message_text.h"
 
+#include <ldns/ldns.h>
 #include <stdlib.h>
 #include <string.h>
-
 #include <xxhash.h>
 
 #include "resolver/dns/rdata.h"
@@ -143,105 +143,47 @@ message_is_same(const struct message *a, const struct message *b)
 }
 
 static void
-print_flags(const struct message *m, FILE *out)
-{
-	static const struct {
-		uint16_t bit;
-		const char *name;
-	} flags[] = { { 0x8000, "qr" }, { 0x0400, "aa" }, { 0x0200, "tc" },
-		{ 0x0100, "rd" }, { 0x0080, "ra" }, { 0x0020, "ad" },
-		{ 0x0010, "cd" } };
-
-	fputs(";; flags:", out);
-	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
-		if ((m->flags & flags[i].bit) != 0)
-			fprintf(out, " %s", flags[i].name);
-	fprintf(out, "; QUERY: %u, ANSWER: %u, AUTHORITY: %u, ADDITIONAL: %u\n",
-	    m->count[QUESTIONS], m->count[ANSWERS], m->count[AUTHORITY],
-	    m->count[ADDITIONAL] + (m->edns ? 1U : 0));
-}
-
-static void
-print_opt(const struct message *m, FILE *out)
+print_error(const struct message *m, FILE *out)
 {
 	char text[MESSAGE_ERROR_TEXT];
 	const int error = message_error(m, text);
 	const char *name = message_error_name(error);
 
-	/* The OPT's class, its size, stands seven octets before its data. */
-	fprintf(out, "\n;; OPT PSEUDOSECTION:\n; EDNS: version: 0, flags:%s; "
-	    "udp: %u\n", m->dnssec_ok ? " do" : "",
-	    (unsigned int)(m->options[-8] << 8 | m->options[-7]));
 	if (error >= 0)
-		fprintf(out, "; EDE: %d (%s)%s%s%s\n", error,
+		fprintf(out, ";; EDE: %d (%s)%s%s%s\n", error,
 		    name != NULL ? name : "?", *text != '\0' ? ": (" : "",
 		    text, *text != '\0' ? ")" : "");
-}
-
-static void
-print_record(const struct message *m, const struct message_record *record,
-    FILE *out)
-{
-	struct wire_reader r = wire_reader_over(m->octets, m->length);
-	char owner[NAME_TEXT_SIZE], buf[RR_TEXT_SIZE];
-	struct dns_name name;
-	char *data;
-
-	wire_skip(&r, record->owner);
-	if (!name_read_compressed(&name, &r, m->octets + m->length, NULL))
-		return;
-	data = message_data_text(m, record);
-	fprintf(out, "%s\t%u\tIN\t%s\t%s\n",
-	    name_to_text(name.octets, owner), record->ttl,
-	    rr_type_text(record->type, buf), data != NULL ? data : "?");
-	free(data);
-}
-
-static void
-print_question(const struct message *m, FILE *out)
-{
-	struct wire_reader r = wire_reader_over(m->octets, m->length);
-	char text[NAME_TEXT_SIZE], buf[RR_TEXT_SIZE];
-	struct dns_name name;
-	uint16_t type;
-
-	wire_skip(&r, DNS_HEADER);
-	if (m->count[QUESTIONS] != 1 ||
-	    !name_read_compressed(&name, &r, m->octets + m->length, NULL))
-		return;
-	type = wire_read_u16(&r);
-	fprintf(out, "\n;; QUESTION SECTION:\n;%s\tIN\t%s\n",
-	    name_to_text(name.octets, text), rr_type_text(type, buf));
-}
-
-static void
-print_section(const struct message *m, enum message_section section,
-    const char *title, FILE *out)
-{
-	size_t at = m->end[section - 1];
-	struct message_record record;
-
-	if (m->count[section] == 0)
-		return;
-	fprintf(out, "\n;; %s SECTION:\n", title);
-	for (unsigned int i = 0; i < m->count[section]; i++) {
-		message_record(m, &at, &record);
-		print_record(m, &record, out);
-	}
 }
 
 void
 message_print(const struct message *m, FILE *out)
 {
-	char buf[RR_TEXT_SIZE];
+	static const struct {
+		const char *title;
+		ldns_rr_list *(*records)(const ldns_pkt *packet);
+	} sections[] = { { "QUESTION", ldns_pkt_question },
+		{ "ANSWER", ldns_pkt_answer },
+		{ "AUTHORITY", ldns_pkt_authority },
+		{ "ADDITIONAL", ldns_pkt_additional } };
+	ldns_buffer *head = ldns_buffer_new(LDNS_MIN_BUFLEN);
+	ldns_pkt *packet = NULL;
 
-	fprintf(out, ";; ->>HEADER<<- opcode: QUERY, status: %s, id: %u\n",
-	    rcode_text(m->rcode, buf), m->id);
-	print_flags(m, out);
-	if (m->edns)
-		print_opt(m, out);
-	print_question(m, out);
-	print_section(m, ANSWERS, "ANSWER", out);
-	print_section(m, AUTHORITY, "AUTHORITY", out);
-	print_section(m, ADDITIONAL, "ADDITIONAL", out);
+	if (head != NULL &&
+	    ldns_wire2pkt(&packet, m->octets, m->length) == LDNS_STATUS_OK &&
+	    ldns_pktheader2buffer_str(head, packet) == LDNS_STATUS_OK) {
+		fprintf(out, "%.*s\n", (int)ldns_buffer_position(head),
+		    (const char *)ldns_buffer_begin(head));
+		print_error(m, out);
+		for (size_t i = 0; i < 4; i++) {
+			const ldns_rr_list *records =
+			    sections[i].records(packet);
+
+			if (ldns_rr_list_rr_count(records) == 0)
+				continue;
+			fprintf(out, "\n;; %s SECTION:\n", sections[i].title);
+			ldns_rr_list_print(out, records);
+		}
+	}
+	ldns_pkt_free(packet);
+	ldns_buffer_free(head);
 }

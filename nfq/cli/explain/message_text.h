@@ -37,7 +37,7 @@ void message_print_answers(const struct message *message, FILE *out);
  */
 bool message_is_same(const struct message *a, const struct message *b);
 
-/* Prints the whole message as dig(1) does, without the lines about the server. */
+/* Prints the whole message as drill(1) does, without the lines about the server. */
 void message_print(const struct message *message, FILE *out);
 
 #endif

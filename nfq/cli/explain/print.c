@@ -95,15 +95,15 @@ place(const struct rules_rule *rule, char buf[static 24])
 
 /* What the rule is to the question, in words. */
 static void
-put_part(const struct explanation *e, enum explain_part part,
-    const struct rules_rule *rule, const struct rules_miss *miss, char *buf,
-    size_t size)
+put_part(enum explain_part part, const struct rules_rule *rule,
+    const struct rules_miss *miss, char *buf, size_t size)
 {
-	char text[WORDS_MISS], action[WORDS_ACTION], line[24];
+	char action[WORDS_ACTION], line[24];
 
 	switch (part) {
 	case EXPLAIN_MISSED:
-		(void)snprintf(buf, size, "no: %s", words_miss(e, miss, text));
+		(void)snprintf(buf, size, "no: %s match.%s", miss->negated ?
+		    "excluded by" : "not in", words_key(miss->key));
 		break;
 	case EXPLAIN_DECIDES:
 		(void)snprintf(buf, size, "yes, decides: %s%s",
@@ -135,7 +135,7 @@ print_rule(const struct explanation *e, unsigned int number, bool first,
 	struct rules_miss miss;
 	const enum explain_part part = explain_rule(e, number, &rule, &miss);
 
-	put_part(e, part, &rule, &miss, text, sizeof(text));
+	put_part(part, &rule, &miss, text, sizeof(text));
 	if (rule.rate.limit > 0 && part == EXPLAIN_DECIDES)
 		(void)snprintf(rate, sizeof(rate), ", as long as it is within %u "
 		    "a second", rule.rate.limit);

@@ -76,14 +76,6 @@ const char *words_kind(enum entry_kind kind);
 /* Why, as a sentence's half: "the table has records of this type". */
 const char *words_reason(enum reason reason);
 
-/*
- * Why a rule of the policy does not match: "user 33 is none of its users".
- * Lives as long as buf.
- */
-#define WORDS_MISS	128
-const char *words_miss(const struct explanation *e,
-    const struct rules_miss *miss, char buf[static WORDS_MISS]);
-
 /* The option that says the condition: "users", of "match". */
 const char *words_key(enum rule_key key);
 

@@ -127,55 +127,6 @@ words_key(enum rule_key key)
 	return keys[key];
 }
 
-/* What the question has in the place of a condition: "user 33". */
-static void
-put_value(const struct explanation *e, enum rule_key key, char *buf,
-    size_t size)
-{
-	const struct explain_question *q = e->question;
-	char address[INET6_ADDRSTRLEN], type[RR_TEXT_SIZE];
-
-	switch (key) {
-	case RULE_TYPES:
-		(void)snprintf(buf, size, "type %s", rr_type_text(q->type, type));
-		break;
-	case RULE_USERS:
-		(void)put_id(buf, size, "user", q->uid, NULL);
-		break;
-	case RULE_GROUPS:
-		(void)put_id(buf, size, "group", q->gid, NULL);
-		break;
-	case RULE_NAMESERVERS:
-	case RULE_CLIENTS:
-		(void)inet_ntop(q->family, key == RULE_CLIENTS ? q->client :
-		    q->nameserver, address, sizeof(address));
-		(void)snprintf(buf, size, "%s", address);
-		break;
-	case RULE_PROTOCOLS:
-		(void)snprintf(buf, size, "%s", q->stream ? "tcp" : "udp");
-		break;
-	case RULE_SOURCE:
-		(void)snprintf(buf, size, "%s", e->asked.mesh ?
-		    "mesh" : "other");
-		break;
-	default:
-		(void)snprintf(buf, size, "the name");
-		break;
-	}
-}
-
-const char *
-words_miss(const struct explanation *e, const struct rules_miss *miss,
-    char buf[static WORDS_MISS])
-{
-	char value[WORDS_MISS / 2];
-
-	put_value(e, miss->key, value, sizeof(value));
-	(void)snprintf(buf, WORDS_MISS, miss->negated ?
-	    "%s is excluded by %s" : "%s is not in %s", value, words_key(miss->key));
-	return buf;
-}
-
 /* The records of a set behind "buf"; false: there is no room. */
 static bool
 put_set(const struct rrset *set, char *buf, size_t *n)
