@@ -141,7 +141,7 @@ held_packet_deny(struct held_packet *h, const struct answering_thread *thread,
 		intercept_limit(&i->question);
 	i->decision = h->decision;
 	i->found = (struct policy_found){ .would = RULE_NOTHING };
-	if (!intercept_judge(i, &source, answer, &room))
+	if (!intercept_judge(i, &source, answer, room))
 		return false;
 	h->decision = i->decision;
 	h->note = intercept_note_again(i, &h->note);

@@ -247,21 +247,21 @@ make_plan(const struct interception *out, const struct facts *facts,
 /* Writes the answer to its place, then the headers before it. */
 static void
 act(struct interception *out, const struct facts *facts, uint32_t rotation,
-    const struct reply_room *room)
+    struct reply_room room)
 {
 	struct answer_plan plan = make_plan(out, facts, rotation);
-	uint8_t *answer = room->octets;
+	uint8_t *answer = room.octets;
 
 	if (__builtin_expect(out->decision.rule != 0, 0))
 		add_error(out, &plan);
-	plan.stream = room->stream;
-	if (!room->stream)
+	plan.stream = room.stream;
+	if (!room.stream)
 		answer += packet_reply_offset(&out->packet);
-	out->answer_length = answer_build(&plan, answer, room->size,
+	out->answer_length = answer_build(&plan, answer, room.size,
 	    &out->summary);
 	out->answer = answer;
-	if (!room->stream)
-		out->reply_length = packet_reply(&out->packet, room->octets,
+	if (!room.stream)
+		out->reply_length = packet_reply(&out->packet, room.octets,
 		    out->answer_length);
 }
 
@@ -429,7 +429,7 @@ restrict_to(struct interception *out)
 
 void
 intercept_answer(struct interception *out, const struct answer_source *source,
-    uint32_t rotation, const struct reply_room *room)
+    uint32_t rotation, struct reply_room room)
 {
 	struct facts facts;
 
@@ -441,7 +441,7 @@ intercept_answer(struct interception *out, const struct answer_source *source,
 	}
 	gather(out, source, &facts);
 	out->decision = decide(&facts);
-	if (out->forward != NULL && !room->stream)
+	if (out->forward != NULL && !room.stream)
 		forward(out, &facts);
 	if (__builtin_expect(out->unowned || out->unanswerable, 0))
 		restrict_to(out);
@@ -477,7 +477,7 @@ intercept_chain(struct interception *out, const struct answer_source *source,
 	out->policy = policy;
 	if (out->judged)
 		out->found = found;
-	act(out, &facts, 0, &(struct reply_room){ buf, size, true });
+	act(out, &facts, 0, (struct reply_room){ buf, (uint32_t)size, true });
 	return !out->summary.truncated;
 }
 
@@ -496,7 +496,7 @@ intercept(struct interception *out, const struct answer_source *source,
 	out->unanswerable = out->unowned = false;
 	parse(out, octets, length, whole_length);
 	room = reply_room_of_packet(reply);
-	intercept_answer(out, source, rotation, &room);
+	intercept_answer(out, source, rotation, room);
 }
 
 /* Rules that deny a name of the answer.  False: there is none. */
@@ -536,7 +536,7 @@ is_denied(struct interception *out, const struct answer_source *source,
 
 bool
 intercept_judge(struct interception *out, const struct answer_source *source,
-    const struct policy_answer *given, const struct reply_room *room)
+    const struct policy_answer *given, struct reply_room room)
 {
 	struct facts facts;
 

@@ -40,7 +40,7 @@
  */
 struct reply_room {
 	uint8_t *octets;
-	size_t size;			/* that the message may have */
+	uint32_t size;			/* that the message may have */
 	bool stream;
 };
 
@@ -140,7 +140,7 @@ void intercept_fetch(const struct interception *in, const struct table *table,
  */
 void intercept_answer(struct interception *out,
     const struct answer_source *source, uint32_t rotation,
-    const struct reply_room *room);
+    struct reply_room room);
 
 /* What the policy says for the audit. */
 struct policy_note intercept_note(const struct interception *in);
@@ -180,6 +180,6 @@ void intercept(struct interception *out, const struct answer_source *source,
  */
 bool intercept_judge(struct interception *out,
     const struct answer_source *source, const struct policy_answer *given,
-    const struct reply_room *room);
+    struct reply_room room);
 
 #endif

@@ -57,7 +57,7 @@ stream_deny(struct stream *s, struct stream_connection *c,
 	*next = stream_reserve(s, c, STREAM_FRAME_MAX, &room);
 	if (*next == STREAM_CLOSE)
 		return false;
-	if (!intercept_judge(&i, &source, answer, &(struct reply_room){
+	if (!intercept_judge(&i, &source, answer, (struct reply_room){
 	    room + STREAM_PREFIX, STREAM_MESSAGE_MAX - STREAM_OPTIONS_ROOM,
 	    true }))
 		return false;

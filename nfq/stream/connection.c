@@ -70,12 +70,12 @@ decide_message(struct stream *s, const struct stream_connection *c,
 	/* Its first packet's sender was forgotten: senders.h. */
 	i->unowned = c->sender.uid == (uid_t)-1 && !c->sender.guest;
 	intercept_message(i, message->octets, message->length);
-	intercept_answer(i, &source, s->thread.rotation++, &answer);
+	intercept_answer(i, &source, s->thread.rotation++, answer);
 	if (i->answer_length > 0 && i->summary.truncated) {
 		/* The same once more: it takes no second token. */
 		i->policy = policy != NULL ? &again : NULL;
-		answer.size = stream_answer_room(&i->question.edns);
-		intercept_answer(i, &source, s->thread.rotation, &answer);
+		answer.size = (uint32_t)stream_answer_room(&i->question.edns);
+		intercept_answer(i, &source, s->thread.rotation, answer);
 	}
 	i->policy = policy;
 	domain = domain_of(s, i);

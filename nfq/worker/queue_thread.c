@@ -42,7 +42,7 @@ cached_reply(struct interception *i, const struct answer_source *source,
 	if (length == 0)
 		return -1;
 	if (intercept_judge(i, source, &(struct policy_answer){
-	    reply + offset, length, 0 }, &room))
+	    reply + offset, length, 0 }, room))
 		return (int)ask.domain;
 	i->answer = reply + offset;
 	i->answer_length = length;
@@ -201,7 +201,7 @@ decide_packet(struct queue_thread *q, struct interception *i, bool *absent)
 	const struct reply_room room = reply_room_of_packet(q->reply);
 	int domain = -1;
 
-	intercept_answer(i, &source, q->thread.rotation++, &room);
+	intercept_answer(i, &source, q->thread.rotation++, room);
 	if (q->cache != NULL)
 		domain = cached_reply(i, &source, q->cache, q->reply, absent);
 	if (domain >= 0)

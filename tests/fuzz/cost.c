@@ -67,7 +67,7 @@ count(enum deed deed, const uint8_t *octets, size_t length)
 	case STREAM:
 		in.unanswerable = in.unowned = false;
 		intercept_message(&in, octets, length);
-		intercept_answer(&in, &source, 0, &(struct reply_room){
+		intercept_answer(&in, &source, 0, (struct reply_room){
 		    reply, sizeof(reply), true });
 		break;
 	default:

@@ -91,7 +91,7 @@ intercept_it(const struct answer_source *source,
 	t.in.forward_full = false;
 	intercept_parse(&t.in, packet, length, length);
 	room = reply_room_of_packet(t.out);
-	intercept_answer(&t.in, source, 0, &room);
+	intercept_answer(&t.in, source, 0, room);
 	return t.in.form == PACKET_OK &&
 	    t.in.decision.verdict == VERDICT_FORWARD;
 }

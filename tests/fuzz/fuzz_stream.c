@@ -48,7 +48,7 @@ try_message(const struct table *table, const uint8_t *message, size_t length)
 	in.policy = NULL;
 	in.unanswerable = in.unowned = false;
 	intercept_message(&in, message, length);
-	intercept_answer(&in, &source, (uint32_t)length, &(struct reply_room){
+	intercept_answer(&in, &source, (uint32_t)length, (struct reply_room){
 	    answer, room, true });
 	if ((in.decision.verdict == VERDICT_PASS) != (in.answer_length == 0))
 		fail("answered without a reason, or the reverse");

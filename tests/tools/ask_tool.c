@@ -124,7 +124,7 @@ ask_datagram(struct interception *out, const struct answer_source *source,
 	memcpy(packet + at + size, line->nameserver, size);
 	intercept_parse(out, packet, length, length);
 	room = reply_room_of_packet(reply);
-	intercept_answer(out, source, 0, &room);
+	intercept_answer(out, source, 0, room);
 	fault = interception_fault(out, packet, reply);
 	if (fault != NULL)
 		printf("fault: %s\n", fault);
@@ -142,7 +142,7 @@ ask_stream(struct interception *out, const struct answer_source *source,
 	out->asker.address = line->client;
 	out->asker.nameserver = line->nameserver;
 	intercept_message(out, line->message, line->length);
-	intercept_answer(out, source, 0, &(struct reply_room){ answer,
+	intercept_answer(out, source, 0, (struct reply_room){ answer,
 	    sizeof(answer), true });
 }
 

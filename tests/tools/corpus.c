@@ -138,7 +138,7 @@ with_rules(const struct table *table, const uint8_t *octets, size_t length)
 	in.unanswerable = turn % 13 == 0;
 	in.unowned = false;
 	room = reply_room_of_packet(reply);
-	intercept_answer(&in, &source, turn, &room);
+	intercept_answer(&in, &source, turn, room);
 	tell(&in, reply);
 	if (in.decision.reason == REASON_CHASE &&
 	    intercept_chain(&in, &source, chain, sizeof(chain)))

@@ -162,7 +162,7 @@ intercept_question(struct explanation *e)
 		intercept_parse(in, e->packet, whole, whole);
 		room = reply_room_of_packet(e->reply);
 	}
-	intercept_answer(in, &source, 0, &room);
+	intercept_answer(in, &source, 0, room);
 }
 
 /* The facts that rules look at, by the table before any rule changes it. */

@@ -204,7 +204,7 @@ TEST(empty_payload_passes)
 
 /* What others answered, with this CNAME, less "cut" octets; whether rules deny it. */
 static bool
-judge_cut(const char *to, size_t cut, const struct reply_room *room)
+judge_cut(const char *to, size_t cut, struct reply_room room)
 {
 	uint8_t given[600];
 	size_t length = question_of(given, "www.example.org", TYPE_A, CLASS_IN);
@@ -225,7 +225,7 @@ judge_cut(const char *to, size_t cut, const struct reply_room *room)
 }
 
 static bool
-judge(const char *to, const struct reply_room *room)
+judge(const char *to, struct reply_room room)
 {
 	return judge_cut(to, 0, room);
 }
@@ -245,22 +245,22 @@ TEST(answers_of_others_are_judged)
 	ask(AF_INET, "www.example.org", TYPE_A, CLASS_IN, 0);
 	CHECK(in.decision.reason == REASON_NOT_MESH);
 	in.policy = &policy;
-	CHECK(!judge("x.good", &room) && in.reply_length == 0);
+	CHECK(!judge("x.good", room) && in.reply_length == 0);
 	CHECK(in.decision.reason == REASON_FORWARD);
-	CHECK(judge("x.bad", &room) && in.decision.rule == 1);
+	CHECK(judge("x.bad", room) && in.decision.rule == 1);
 	note = intercept_note(&in);
 	CHECK(note.judged_length == 7 && memcmp(note.judged, "\1x\3bad", 7) == 0);
 	CHECK(in.decision.reason == REASON_FORWARD_DENIED);
 	CHECK(in.decision.verdict == VERDICT_NXDOMAIN);
 	CHECK(in.answer == reply + 28 && (in.answer[3] & 15) == RCODE_NXDOMAIN);
 	CHECK(in.reply_length == in.answer_length + 28);
-	CHECK(judge("x.bad", &stream) && in.answer == reply);
+	CHECK(judge("x.bad", stream) && in.answer == reply);
 	CHECK(in.answer_length > 0 && in.reply_length == 0);
-	CHECK(judge("x.drop", &room) && in.decision.verdict == VERDICT_DROP);
+	CHECK(judge("x.drop", room) && in.decision.verdict == VERDICT_DROP);
 	CHECK(in.answer_length == 0 && in.reply_length == 0);
 	/* Somewhere in its record it ends: nobody can say what its names are. */
 	for (size_t cut = 1; cut < 12 + 8; cut++)
-		CHECK(judge_cut("x.good", cut, &room) &&
+		CHECK(judge_cut("x.good", cut, room) &&
 		    in.decision.rcode == RCODE_SERVFAIL);
 	test_policy_free(&p);
 }
@@ -282,7 +282,7 @@ TEST(what_was_noted_stays)
 		ask(AF_INET, n == 0 ? "www.example.com" : "www.example.org",
 		    TYPE_A, CLASS_IN, 0);
 		in.policy = &policy;
-		intercept_answer(&in, &source, 0, &room);
+		intercept_answer(&in, &source, 0, room);
 		note = intercept_note(&in);
 		CHECK(note.rule.length == 0 && !note.is_not_logged);
 		CHECK(intercept_is_recorded(&in, false) == note.is_logged);
@@ -315,7 +315,7 @@ TEST(chains_are_written_for_who_follows_them)
 	packet_length = packet_around(packet, AF_INET, message, length);
 	in = (struct interception){ .forward = &forward };
 	intercept_parse(&in, packet, packet_length, packet_length);
-	intercept_answer(&in, &source, 0, &room);
+	intercept_answer(&in, &source, 0, room);
 	CHECK(in.decision.reason == REASON_CHASE && in.reply_length == 0);
 	CHECK(intercept_chain(&in, &source, chain, sizeof(chain)));
 	CHECK(in.answer == chain && in.answer_length == length + 12 + 19);
