@@ -74,7 +74,7 @@ config_read_audits(const struct config_load *load,
     const struct config_option *option, const config_setting_t *value, void *to)
 {
 	struct config *config = load->config;
-	struct config_audit *grown, *audit;
+	struct config_audit *audit;
 
 	(void)option;
 	(void)to;
@@ -83,12 +83,10 @@ config_read_audits(const struct config_load *load,
 		    load, value, "more than %d audit files", AUDIT_MAX_FILES);
 		return;
 	}
-	grown = config_append(load, config->audits, &config->audit_count,
-	    sizeof(*grown));
-	if (grown == NULL)
+	audit = config_append(load, &config->audits, &config->audit_count,
+	    sizeof(*audit));
+	if (audit == NULL)
 		return;
-	config->audits = grown;
-	audit = &grown[config->audit_count - 1];
 	audit->file = load->path;
 	audit->line = config_setting_source_line(value);
 	config_option_read_members(load, "audit[].", value, audit);

@@ -59,16 +59,14 @@ static void
 add_number(const struct config_load *load, uint32_t **numbers, size_t *count,
     uint32_t number)
 {
-	uint32_t *grown;
+	uint32_t *item;
 
 	for (size_t i = 0; i < *count; i++)
 		if ((*numbers)[i] == number)
 			return;
-	grown = config_append(load, *numbers, count, sizeof(*grown));
-	if (grown == NULL)
-		return;
-	grown[*count - 1] = number;
-	*numbers = grown;
+	item = config_append(load, numbers, count, sizeof(*item));
+	if (item != NULL)
+		*item = number;
 }
 
 static_assert(sizeof(uid_t) == sizeof(uint32_t) &&
@@ -275,7 +273,7 @@ config_read_marks(const struct config_load *load,
 {
 	struct config_bypass *bypass = to;
 	uint32_t ours = load->config->capture.mark_mask;
-	struct config_mark mark, *grown;
+	struct config_mark mark, *item;
 
 	if (!mark_from_text(config_setting_get_string(value), &mark) ||
 	    mark.mask == 0) {
@@ -299,12 +297,10 @@ config_read_marks(const struct config_load *load,
 		if (bypass->marks[i].value == mark.value &&
 		    bypass->marks[i].mask == mark.mask)
 			return;
-	grown = config_append(load, bypass->marks, &bypass->mark_count,
-	    sizeof(*grown));
-	if (grown == NULL)
-		return;
-	grown[bypass->mark_count - 1] = mark;
-	bypass->marks = grown;
+	item = config_append(load, &bypass->marks, &bypass->mark_count,
+	    sizeof(*item));
+	if (item != NULL)
+		*item = mark;
 }
 
 /*
@@ -333,7 +329,7 @@ config_read_cgroups(const struct config_load *load,
     const struct config_option *option, const config_setting_t *value, void *to)
 {
 	struct config_bypass *bypass = to;
-	struct config_cgroup *grown;
+	struct config_cgroup *item;
 	char *path = strdup(config_setting_get_string(value));
 	char *start = path;
 	size_t length;
@@ -358,17 +354,14 @@ config_read_cgroups(const struct config_load *load,
 			free(path);
 			return;
 		}
-	grown = config_append(load, bypass->cgroups, &bypass->cgroup_count,
-	    sizeof(*grown));
-	if (grown == NULL) {
+	item = config_append(load, &bypass->cgroups, &bypass->cgroup_count,
+	    sizeof(*item));
+	if (item != NULL)
+		*item = (struct config_cgroup){ .path = path,
+			.file = load->path,
+			.line = config_setting_source_line(value) };
+	else
 		free(path);
-		return;
-	}
-	grown[bypass->cgroup_count - 1].path = path;
-	grown[bypass->cgroup_count - 1].file = load->path;
-	grown[bypass->cgroup_count - 1].line =
-	    config_setting_source_line(value);
-	bypass->cgroups = grown;
 }
 
 /* Clears the bits behind the prefix length.  True if there were any. */
@@ -418,13 +411,11 @@ static void
 add_prefix(const struct config_load *load, struct config_prefix **prefixes,
     size_t *count, const struct config_prefix *prefix)
 {
-	struct config_prefix *grown = config_append(load, *prefixes, count,
-	    sizeof(*grown));
+	struct config_prefix *item = config_append(load, prefixes, count,
+	    sizeof(*item));
 
-	if (grown == NULL)
-		return;
-	grown[*count - 1] = *prefix;
-	*prefixes = grown;
+	if (item != NULL)
+		*item = *prefix;
 }
 
 bool

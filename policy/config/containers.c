@@ -31,7 +31,6 @@ config_read_interface(const struct config_load *load,
 	struct config_container *c = (void *)((char *)to -
 	    offsetof(struct config_container, interfaces));
 	const char *text = config_setting_get_string(value);
-	char **grown;
 
 	if (!is_interface(text)) {
 		config_expected(load, option, value);
@@ -42,12 +41,7 @@ config_read_interface(const struct config_load *load,
 		    "are answered anyway; take it out");
 		return;
 	}
-	grown = config_append(load, c->interfaces, &c->interface_count,
-	    sizeof(*grown));
-	if (grown == NULL)
-		return;
-	c->interfaces = grown;
-	config_store_text(load, &grown[c->interface_count - 1], strdup(text));
+	config_append_text(load, &c->interfaces, &c->interface_count, text);
 }
 
 void
@@ -56,16 +50,14 @@ config_read_source(const struct config_load *load,
 {
 	struct config_container *c = (void *)((char *)to -
 	    offsetof(struct config_container, sources));
-	struct config_prefix prefix, *grown;
+	struct config_prefix prefix, *item;
 
 	if (!config_prefix_of(load, option, value, &prefix))
 		return;
-	grown = config_append(load, c->sources, &c->source_count,
-	    sizeof(*grown));
-	if (grown == NULL)
-		return;
-	c->sources = grown;
-	grown[c->source_count - 1] = prefix;
+	item = config_append(load, &c->sources, &c->source_count,
+	    sizeof(*item));
+	if (item != NULL)
+		*item = prefix;
 }
 
 void
@@ -73,17 +65,15 @@ config_read_containers(const struct config_load *load,
     const struct config_option *option, const config_setting_t *value, void *to)
 {
 	struct config *config = load->config;
-	struct config_container *grown, *c;
+	struct config_container *c;
 	const size_t errors = load->diag->errors;
 
 	(void)option;
 	(void)to;
-	grown = config_append(load, config->containers,
-	    &config->container_count, sizeof(*grown));
-	if (grown == NULL)
+	c = config_append(load, &config->containers, &config->container_count,
+	    sizeof(*c));
+	if (c == NULL)
 		return;
-	config->containers = grown;
-	c = &grown[config->container_count - 1];
 	config_option_read_members(load, "containers[].", value, c);
 	if (c->interface_count == 0 && load->diag->errors == errors)
 		config_wrong(load, value, "\"interfaces\" is missing: those of "

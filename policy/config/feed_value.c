@@ -19,19 +19,6 @@ feed_of(const struct config_load *load)
 	return &((struct feed_conf *)load->base)->feed;
 }
 
-/* Appends a copy of a text to a list in struct feed_config. */
-static void
-append_text(const struct config_load *load, char ***list, size_t *count,
-    const char *text)
-{
-	char **grown = config_append(load, *list, count, sizeof(*grown));
-
-	if (grown == NULL)
-		return;
-	*list = grown;
-	config_store_text(load, &grown[*count - 1], strdup(text));
-}
-
 static bool
 is_address(const char *text)
 {
@@ -64,7 +51,8 @@ feed_read_addresses(const struct config_load *load,
 
 	(void)to;
 	if (is_address(text))
-		append_text(load, &feed->addresses, &feed->address_count, text);
+		config_append_text(load, &feed->addresses,
+		    &feed->address_count, text);
 	else
 		config_expected(load, option, value);
 }
@@ -80,8 +68,8 @@ feed_read_namespaces(const struct config_load *load,
 	(void)to;
 	config_read_namespace(load, option, value, &text);
 	if (load->diag->errors == errors)
-		append_text(load, &feed->namespaces, &feed->namespace_count,
-		    text);
+		config_append_text(load, &feed->namespaces,
+		    &feed->namespace_count, text);
 	free(text);
 }
 
@@ -111,7 +99,7 @@ add_label(const struct config_load *load, const struct config_option *option,
     const config_setting_t *value, struct feed_node *node, const char *key,
     size_t key_length, const char *text)
 {
-	struct feed_label *grown;
+	struct feed_label *label;
 
 	if (key_length == 0 || !is_plain_text(key, key_length) ||
 	    !is_plain_text(text, strlen(text))) {
@@ -130,14 +118,12 @@ add_label(const struct config_load *load, const struct config_option *option,
 		    FEED_CONFIG_MAX_LABELS);
 		return;
 	}
-	grown = config_append(load, node->labels, &node->label_count,
-	    sizeof(*grown));
-	if (grown == NULL)
+	label = config_append(load, &node->labels, &node->label_count,
+	    sizeof(*label));
+	if (label == NULL)
 		return;
-	node->labels = grown;
-	grown += node->label_count - 1;
-	config_store_text(load, &grown->key, strndup(key, key_length));
-	config_store_text(load, &grown->value, strdup(text));
+	config_store_text(load, &label->key, strndup(key, key_length));
+	config_store_text(load, &label->value, strdup(text));
 }
 
 /* libconfig's keys have neither '.' nor '/', as labels of Kubernetes may. */

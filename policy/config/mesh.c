@@ -63,35 +63,17 @@ config_read_origin(const struct config_load *load,
 		config_wrong(load, value, "out of memory");
 }
 
-/* Adds a text that was checked. */
-static void
-append_text(const struct config_load *load, struct mesh_texts *list,
-    const char *text)
-{
-	char **grown = config_append(load, list->texts, &list->count,
-	    sizeof(*grown));
-
-	if (grown == NULL)
-		return;
-	list->texts = grown;
-	grown[list->count - 1] = strdup(text);
-	if (grown[list->count - 1] == NULL) {
-		list->count--;
-		diag_add(load->diag, DIAG_ERROR, load->file, 0,
-		    "out of memory");
-	}
-}
-
 void
 config_read_namespaces(const struct config_load *load,
     const struct config_option *option, const config_setting_t *value, void *to)
 {
+	struct mesh_texts *list = to;
 	size_t errors = load->diag->errors;
 	char *text = NULL;
 
 	config_read_namespace(load, option, value, &text);
 	if (load->diag->errors == errors)
-		append_text(load, to, text);
+		config_append_text(load, &list->texts, &list->count, text);
 	free(text);
 }
 
@@ -177,15 +159,12 @@ config_read_tables(const struct config_load *load,
     const struct config_option *option, const config_setting_t *value, void *to)
 {
 	struct mesh *mesh = to;
-	struct mesh_source *grown, *source;
+	struct mesh_source *source = config_append(load, &mesh->sources,
+	    &mesh->source_count, sizeof(*source));
 
 	(void)option;
-	grown = config_append(load, mesh->sources, &mesh->source_count,
-	    sizeof(*grown));
-	if (grown == NULL)
+	if (source == NULL)
 		return;
-	mesh->sources = grown;
-	source = &grown[mesh->source_count - 1];
 	source->file = load->path;
 	source->line = config_setting_source_line(value);
 	source->stale_after = STALE_AFTER_S;

@@ -154,14 +154,12 @@ config_read_rules(const struct config_load *load,
     const struct config_option *option, const config_setting_t *value, void *to)
 {
 	struct policy *policy = to;
-	struct policy_rule *rule, *grown = config_append(load, policy->rules,
-	    &policy->rule_count, sizeof(*grown));
+	struct policy_rule *rule = config_append(load, &policy->rules,
+	    &policy->rule_count, sizeof(*rule));
 
 	(void)option;
-	if (grown == NULL)
+	if (rule == NULL)
 		return;
-	policy->rules = grown;
-	rule = &grown[policy->rule_count - 1];
 	rule->file = load->path;
 	rule->line = config_setting_source_line(value);
 	rule->ttl = load->config->mesh.ttl;

@@ -97,13 +97,12 @@ add_number(const struct config_load *load, struct policy_span *span,
     uint32_t number)
 {
 	struct policy *policy = policy_of(load);
-	uint32_t *grown = config_append(load, policy->numbers,
-	    &policy->number_count, sizeof(*grown));
+	uint32_t *item = config_append(load, &policy->numbers,
+	    &policy->number_count, sizeof(*item));
 
-	if (grown == NULL)
+	if (item == NULL)
 		return;
-	policy->numbers = grown;
-	grown[policy->number_count - 1] = number;
+	*item = number;
 	grow_span(span, policy->number_count);
 }
 
@@ -144,7 +143,7 @@ add_set(const struct config_load *load, const config_setting_t *value,
 {
 	struct policy *policy = policy_of(load);
 	const char *path = config_setting_get_string(value) + 1;
-	struct policy_set *grown;
+	struct policy_set *set;
 
 	name->kind = POLICY_SET;
 	if (path[0] != '/') {
@@ -159,14 +158,13 @@ add_set(const struct config_load *load, const config_setting_t *value,
 			return;
 	}
 	name->set = (uint32_t)policy->set_count;
-	grown = config_append(load, policy->sets, &policy->set_count,
-	    sizeof(*grown));
-	if (grown == NULL)
+	set = config_append(load, &policy->sets, &policy->set_count,
+	    sizeof(*set));
+	if (set == NULL)
 		return;
-	policy->sets = grown;
-	grown[name->set].file = load->path;
-	grown[name->set].line = config_setting_source_line(value);
-	config_store_text(load, &grown[name->set].path, strdup(path));
+	set->file = load->path;
+	set->line = config_setting_source_line(value);
+	config_store_text(load, &set->path, strdup(path));
 }
 
 void
@@ -175,19 +173,17 @@ config_read_rule_names(const struct config_load *load,
 {
 	struct policy *policy = policy_of(load);
 	const char *text = config_setting_get_string(value);
-	struct policy_name *grown = config_append(load, policy->names,
-	    &policy->name_count, sizeof(*grown));
+	struct policy_name *name = config_append(load, &policy->names,
+	    &policy->name_count, sizeof(*name));
 
 	(void)option;
-	if (grown == NULL)
+	if (name == NULL)
 		return;
-	policy->names = grown;
 	grow_span(to, policy->name_count);
-	grown = &policy->names[policy->name_count - 1];
 	if (text[0] == '@')
-		add_set(load, value, grown);
+		add_set(load, value, name);
 	else
-		(void)read_pattern(load, value, text, grown);
+		(void)read_pattern(load, value, text, name);
 }
 
 void
@@ -227,20 +223,18 @@ config_read_rule_prefixes(const struct config_load *load,
     const struct config_option *option, const config_setting_t *value, void *to)
 {
 	struct policy *policy = policy_of(load);
-	struct policy_prefix *grown;
+	struct policy_prefix *item;
 	struct config_prefix prefix;
 
 	if (!config_prefix_of(load, option, value, &prefix))
 		return;
-	grown = config_append(load, policy->prefixes, &policy->prefix_count,
-	    sizeof(*grown));
-	if (grown == NULL)
+	item = config_append(load, &policy->prefixes, &policy->prefix_count,
+	    sizeof(*item));
+	if (item == NULL)
 		return;
-	policy->prefixes = grown;
-	grown = &grown[policy->prefix_count - 1];
-	memcpy(grown->address, prefix.address, sizeof(grown->address));
-	grown->family = (uint8_t)prefix.family;
-	grown->length = prefix.length;
+	memcpy(item->address, prefix.address, sizeof(item->address));
+	item->family = (uint8_t)prefix.family;
+	item->length = prefix.length;
 	grow_span(to, policy->prefix_count);
 }
 
@@ -290,19 +284,18 @@ config_read_rule_addresses(const struct config_load *load,
 {
 	struct policy *policy = policy_of(load);
 	const char *text = config_setting_get_string(value);
-	struct policy_address address = { .family = AF_UNSPEC }, *grown;
+	struct policy_address address = { .family = AF_UNSPEC }, *item;
 
 	address.family = (uint8_t)host_address(text, address.address);
 	if (address.family == AF_UNSPEC) {
 		config_expected(load, option, value);
 		return;
 	}
-	grown = config_append(load, policy->addresses, &policy->address_count,
-	    sizeof(*grown));
-	if (grown == NULL)
+	item = config_append(load, &policy->addresses, &policy->address_count,
+	    sizeof(*item));
+	if (item == NULL)
 		return;
-	policy->addresses = grown;
-	grown[policy->address_count - 1] = address;
+	*item = address;
 	grow_span(to, policy->address_count);
 	current(load)->given |= GIVEN_ADDRESSES;
 }
@@ -376,17 +369,15 @@ config_read_rule_path(const struct config_load *load,
     const struct config_option *option, const config_setting_t *value, void *to)
 {
 	struct policy *policy = policy_of(load);
-	struct policy_set *grown = config_append(load, policy->sets,
-	    &policy->set_count, sizeof(*grown));
-	const uint32_t set = (uint32_t)policy->set_count;
+	struct policy_set *set = config_append(load, &policy->sets,
+	    &policy->set_count, sizeof(*set));
+	const uint32_t number = (uint32_t)policy->set_count;
 
-	if (grown == NULL)
+	if (set == NULL)
 		return;
-	policy->sets = grown;
-	grown += set - 1;
-	grown->file = load->path;
-	grown->line = config_setting_source_line(value);
-	grown->zone = 1;
-	memcpy(to, &set, sizeof(set));
-	config_read_path(load, option, value, &grown->path);
+	set->file = load->path;
+	set->line = config_setting_source_line(value);
+	set->zone = 1;
+	memcpy(to, &number, sizeof(number));
+	config_read_path(load, option, value, &set->path);
 }

@@ -295,14 +295,15 @@ void *
 config_append(const struct config_load *load, void *array, size_t *count,
     size_t size)
 {
-	void *grown = reallocarray(array, *count + 1, size);
+	char *items, *grown;
 
+	memcpy(&items, array, sizeof(items));
+	grown = reallocarray(items, *count + 1, size);
 	if (grown == NULL) {
 		diag_add(load->diag, DIAG_ERROR, load->file, 0,
 		    "out of memory");
 		return NULL;
 	}
-	memset((char *)grown + *count * size, 0, size);
-	(*count)++;
-	return grown;
+	memcpy(array, &grown, sizeof(grown));
+	return memset(grown + (*count)++ * size, 0, size);
 }

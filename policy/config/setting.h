@@ -144,11 +144,15 @@ void config_absent(const struct config_load *load,
     __attribute__((format(printf, 3, 4)));
 
 /*
- * Grows an array by one item of zeros.  Returns the new array; or NULL, after
- * an error in load->diag, and the old one stays as it was.
+ * Grows an array, whose pointer is at "array", by one item of zeros.  Returns the
+ * item; or NULL, after an error in load->diag, and the array stays as it was.
  */
 void *config_append(const struct config_load *load, void *array, size_t *count,
     size_t size);
+
+/* The same of an array of texts: a copy of this one. */
+void config_append_text(const struct config_load *load, char ***texts,
+    size_t *count, const char *text);
 
 /* Readers of single values: numbers, choices, paths, names. */
 

@@ -248,3 +248,13 @@ config_read_feed_name(const struct config_load *load,
 	else
 		config_store_text(load, to, strdup(text));
 }
+
+void
+config_append_text(const struct config_load *load, char ***texts,
+    size_t *count, const char *text)
+{
+	char **item = config_append(load, texts, count, sizeof(*item));
+
+	if (item != NULL)
+		config_store_text(load, item, strdup(text));
+}
