@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "nfq/cli/commands.h"
@@ -8,6 +8,7 @@
 #include "nfq/process/diag_print.h"
 #include "nfq/process/exit_code.h"
 #include "resolver/text/json_write.h"
+#include "resolver/text/number.h"
 #include "resolver/text/suggest.h"
 
 /* More than a compiler may take, and the reload before it. */
@@ -121,41 +122,23 @@ const char pause_usage[] =
     "is under way stay.  It ends by itself, and with a restart of nfdnsd.  Rules\n"
     "of the policy do not hold meanwhile.\n";
 
-/* Seconds; 0: it is no time, or too long. */
-static unsigned int
-seconds_of(const char *text)
-{
-	static const struct {
-		const char *unit;
-		unsigned long seconds;
-	} units[] = { { "s", 1 }, { "m", 60 }, { "h", 3600 }, { "", 1 } };
-	char *end;
-	const unsigned long number = strtoul(text, &end, 10);
-
-	if (text[0] < '0' || text[0] > '9' || number > REQUEST_PAUSE_MAX)
-		return 0;
-	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
-		if (strcmp(end, units[i].unit) == 0 &&
-		    number * units[i].seconds <= REQUEST_PAUSE_MAX)
-			return (unsigned int)(number * units[i].seconds);
-	return 0;
-}
-
 int
 cmd_pause(const struct config *config, int argc, char **argv)
 {
 	const char *text = argc > 1 ? argv[1] : DEFAULT_TIME;
-	const unsigned int seconds = seconds_of(text);
+	uint64_t seconds = 0;
 	char line[40];
 	int code;
 
+	(void)!number_of_seconds(text, REQUEST_PAUSE_MAX, &seconds);
 	if (argc > 2 || seconds == 0) {
 		suggest_usage(stderr, "nfdns pause", argc > 2 ? "too many "
 		    "arguments" : "\"%s\" is not a time such as 90s, 10m or 2h, "
 		    "up to 24h", text);
 		return EXIT_USAGE;
 	}
-	(void)snprintf(line, sizeof(line), "pause %u", seconds);
+	(void)snprintf(line, sizeof(line), "pause %" PRIu64,
+	    seconds);
 	code = daemon_show("pause", config->run_dir, line, DAEMON_REACTS_MS);
 	if (code == EXIT_OK)
 		(void)printf("paused for %s: every question passes; nfdns "

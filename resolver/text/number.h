@@ -12,6 +12,9 @@
  */
 bool number_from_text(const char *text, uint64_t most, uint64_t *number);
 
+/* The same of a time: "90s", "10m", "2h", "3d", or "90"; "most" is of seconds, too. */
+bool number_of_seconds(const char *text, uint64_t most, uint64_t *seconds);
+
 /* 0 to 15, of a hexadecimal digit of either case; -1: it is none. */
 int number_hex_digit(char c);
 

@@ -121,6 +121,26 @@ printable_line(FILE *out, const char *format, ...)
 }
 
 void
+printable_wrap(FILE *out, const char *text, size_t column, size_t width)
+{
+	size_t at = column;
+
+	while (*text != '\0') {
+		const size_t length = strcspn(text, " ");
+
+		if (at > column && at + 1 + length > width) {
+			(void)fprintf(out, "\n%*s", (int)column, "");
+			at = column;
+		}
+		at += (size_t)fprintf(out, "%s%.*s", at > column ? " " : "",
+		    (int)length, text);
+		text += length;
+		text += *text == ' ';
+	}
+	(void)fputc('\n', out);
+}
+
+void
 printable_put_json(const char *text, size_t length, FILE *out)
 {
 	for (const char *const end = text + length; text < end;) {

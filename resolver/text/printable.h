@@ -35,6 +35,12 @@ void printable_vline(FILE *out, const char *format, va_list arguments)
     __attribute__((format(printf, 2, 0)));
 
 /*
+ * Writes printable text from that column on, where its other lines begin, too, and a
+ * line end; a line has "width" octets at most, unless a word is longer.
+ */
+void printable_wrap(FILE *out, const char *text, size_t column, size_t width);
+
+/*
  * Writes a JSON text (RFC 8259) that means the same and has such characters as
  * "\uNNNN"; control characters between its tokens become spaces.
  */

@@ -97,33 +97,6 @@ findings_count(const struct findings *findings, enum finding_level level)
 	return count;
 }
 
-/* Octets of the text that fit on a line, cut at a space if there is one. */
-static size_t
-line_length(const char *text, size_t room)
-{
-	size_t length = strlen(text), cut;
-
-	if (length <= room)
-		return length;
-	for (cut = room; cut > 0 && text[cut] != ' '; cut--)
-		continue;
-	return cut > 0 ? cut : room;
-}
-
-/* Puts a text whose first line begins in that column; the others do, too. */
-static void
-print_text(const char *text, unsigned int column, unsigned int width, FILE *out)
-{
-	size_t length = line_length(text, width - column);
-
-	(void)fprintf(out, "%.*s\n", (int)length, text);
-	for (text += length; *text != '\0'; text += length) {
-		text += *text == ' ';
-		length = line_length(text, width - column);
-		(void)fprintf(out, "%*s%.*s\n", (int)column, "", (int)length, text);
-	}
-}
-
 void
 findings_print(const struct findings *findings, bool colour,
     unsigned int width, FILE *out)
@@ -140,10 +113,10 @@ findings_print(const struct findings *findings, bool colour,
 			(void)fprintf(out, "%s\n%*s", f->topic, (int)column, "");
 		else
 			(void)fprintf(out, "%-12s ", f->topic);
-		print_text(f->text, column, width, out);
+		printable_wrap(out, f->text, column, width);
 		if (f->todo[0] != '\0') {
 			(void)fprintf(out, "%*s-> ", (int)column, "");
-			print_text(f->todo, column + 3, width, out);
+			printable_wrap(out, f->todo, column + 3, width);
 		}
 		if (f->paste[0] != '\0')
 			(void)fprintf(out, "      %s\n", f->paste);

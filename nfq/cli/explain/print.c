@@ -13,18 +13,14 @@
 #include "resolver/dns/rr.h"
 #include "resolver/text/printable.h"
 
-#define WIDTH	80
+#define WIDTH	79
 #define INDENT	12
 
-/*
- * Prints the text behind "heading", which stands in the first twelve columns; ""
- * goes on below the last one.  Words that are longer than a line stay whole.
- */
+/* Prints the text behind "heading", which stands in the first twelve columns. */
 static void
 lines_print(FILE *out, const char *heading, const char *format, ...)
 {
 	char given[LINES_TEXT], text[LINES_TEXT];
-	const char *at = text;
 	va_list arguments;
 
 	va_start(arguments, format);
@@ -32,20 +28,7 @@ lines_print(FILE *out, const char *heading, const char *format, ...)
 	va_end(arguments);
 	(void)printable_text(text, sizeof(text), given, strlen(given));
 	fprintf(out, "%-*s", INDENT, heading);
-	for (size_t column = INDENT; *at != '\0';) {
-		const size_t length = strcspn(at, " ");
-		const bool fits = column + (column > INDENT) + length < WIDTH;
-
-		if (column > INDENT && !fits) {
-			fprintf(out, "\n%*s", INDENT, "");
-			column = INDENT;
-		}
-		column += (size_t)fprintf(out, "%s%.*s", column > INDENT ?
-		    " " : "", (int)length, at);
-		at += length;
-		at += *at == ' ';
-	}
-	fputc('\n', out);
+	printable_wrap(out, text, INDENT, WIDTH);
 }
 
 #define FEW		10	/* so many rules are all printed */

@@ -1,54 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "nfq/cli/logs/log_text.h"
 
-#include <ctype.h>
-#include <stdlib.h>
+#include <fnmatch.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
-static int
-folded(char c)
-{
-	return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c;
-}
+#include "resolver/text/number.h"
 
-/* The octets up to the final dot; the root is "". */
-static size_t
-length_of(const char *name)
-{
-	const size_t length = strlen(name);
-
-	return length > 0 && name[length - 1] == '.' ? length - 1 : length;
-}
-
-/*
- * The usual way with one place to go back to: each "*" takes as little as it
- * can, and more of it only while the rest does not match.
- */
 bool
 log_filter_name(const char *pattern, const char *name)
 {
-	const size_t pattern_length = length_of(pattern);
-	const size_t length = length_of(name);
-	size_t p = 0, n = 0, star = SIZE_MAX, from = 0;
+	const char *const given[2] = { pattern, name };
+	char texts[2][2048];
 
-	while (n < length) {
-		if (p < pattern_length && pattern[p] == '*') {
-			star = p++;
-			from = n;
-		} else if (p < pattern_length &&
-		    folded(pattern[p]) == folded(name[n])) {
-			p++;
-			n++;
-		} else if (star != SIZE_MAX) {
-			p = star + 1;
-			n = ++from;
-		} else
-			return false;
+	for (size_t i = 0; i < 2; i++) {
+		size_t length = strlen(given[i]);
+
+		length -= length > 0 && given[i][length - 1] == '.';
+		(void)snprintf(texts[i], sizeof(texts[i]), "%.*s", (int)length,
+		    given[i]);
 	}
-	while (p < pattern_length && pattern[p] == '*')
-		p++;
-	return p == pattern_length;
+	return fnmatch(texts[0], texts[1], FNM_CASEFOLD | FNM_NOESCAPE) == 0;
 }
 
 static bool
@@ -88,30 +61,6 @@ log_filter_takes(const struct log_filter *f, const struct log_entry *line)
 	    log_filter_name(f->name, line->name));
 }
 
-/* "2h" and the like. */
-static bool
-read_span(int64_t *seconds, const char *text)
-{
-	static const struct {
-		char unit;
-		int64_t seconds;
-	} units[] = { { 's', 1 }, { 'm', 60 }, { 'h', 3600 }, { 'd', 86400 } };
-	char *end;
-	long number;
-
-	if (text[0] < '0' || text[0] > '9')
-		return false;
-	number = strtol(text, &end, 10);
-	if (number < 0 || number > 1000000 || end[0] == '\0' || end[1] != '\0')
-		return false;
-	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
-		if (units[i].unit == end[0]) {
-			*seconds = number * units[i].seconds;
-			return true;
-		}
-	return false;
-}
-
 bool
 log_filter_since(uint64_t *since_ns, const char *text, int64_t now)
 {
@@ -119,11 +68,12 @@ log_filter_since(uint64_t *since_ns, const char *text, int64_t now)
 	    "%Y-%m-%d", "%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S",
 	    "%Y-%m-%dT%H:%M:%S" };
 	const time_t today = (time_t)now;
+	uint64_t before;
 	int64_t moment;
 
-	if (read_span(&moment, text)) {
-		moment = now - moment;
-		*since_ns = moment > 0 ? (uint64_t)moment * 1000000000U : 0;
+	if (number_of_seconds(text, INT64_MAX, &before)) {
+		moment = before < (uint64_t)now ? now - (int64_t)before : 0;
+		*since_ns = (uint64_t)moment * 1000000000U;
 		return true;
 	}
 	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {

@@ -103,10 +103,7 @@ struct log_filter {
 	uint64_t since_ns;		/* 0: from the beginning */
 };
 
-/*
- * Whether the name matches: "*" stands for any octets, letters have no case, and
- * the final dot may be left out.
- */
+/* By fnmatch(3): letters have no case, and the final dot may be left out. */
 bool log_filter_name(const char *pattern, const char *name);
 
 bool log_filter_takes(const struct log_filter *filter,

@@ -32,6 +32,23 @@ TEST(anything_else_is_none)
 		CHECK(value_of(texts[i], UINT64_MAX) == UNTOUCHED);
 }
 
+TEST(times_are_seconds)
+{
+	uint64_t seconds = 0;
+
+	CHECK(number_of_seconds("90", 90, &seconds) && seconds == 90);
+	CHECK(number_of_seconds("90s", 90, &seconds) && seconds == 90);
+	CHECK(number_of_seconds("2h", 7200, &seconds) && seconds == 7200);
+	CHECK(!number_of_seconds("2h", 7199, &seconds));
+	CHECK(!number_of_seconds("", 9, &seconds));
+	CHECK(!number_of_seconds("h", 9, &seconds));
+	CHECK(!number_of_seconds("1w", UINT64_MAX, &seconds));
+	CHECK(!number_of_seconds("1mm", UINT64_MAX, &seconds));
+	CHECK(!number_of_seconds("-1h", UINT64_MAX, &seconds));
+	CHECK(!number_of_seconds("300000000000000d", UINT64_MAX, &seconds));
+	CHECK(seconds == 7200);
+}
+
 TEST(more_than_the_most_is_none)
 {
 	CHECK(value_of("1", 0) == UNTOUCHED);
