@@ -232,22 +232,23 @@ cmd_log_verify(const struct config *config, int argc, char **argv)
 {
 	struct verify v = { .tree = JSON_TREE_INIT };
 	const size_t count = argc > 2 ? (size_t)argc - 2 : 0;
-	struct file *files = calloc(count + 1, sizeof(*files));
-	int code = EXIT_ERROR;
+	struct file *files;
+	int code;
 
 	(void)config;
 	if (count == 0 || argv[2][0] == '-') {
 		suggest_usage(stderr, "nfdns log verify", "name the files of "
 		    "a log, such as /var/log/nfdns/audit.json*");
-		free(files);
 		return EXIT_USAGE;
 	}
-	for (size_t i = 0; files != NULL && i < count; i++)
-		files[i] = (struct file){ .path = argv[i + 2], .place = i };
-	if (files == NULL)
+	files = calloc(count, sizeof(*files));
+	if (files == NULL) {
 		cli_error("out of memory");
-	else
-		code = verify_files(&v, files, count);
+		return EXIT_ERROR;
+	}
+	for (size_t i = 0; i < count; i++)
+		files[i] = (struct file){ .path = argv[i + 2], .place = i };
+	code = verify_files(&v, files, count);
 	json_tree_free(&v.tree);
 	free(files);
 	return code;

@@ -518,7 +518,7 @@ print_list(const struct top *t, enum list list, size_t most)
 		    10, rows.total);
 	line(t, "%9s %10s %7s  %s", "per sec", "questions", "share",
 	    lists[list].title);
-	for (size_t i = 0; i < rows.count && i < most; i++)
+	for (size_t i = 0; rows.list != NULL && i < rows.count && i < most; i++)
 		line(t, "%9.1f %10" PRIu64 " %6.1f%%  %s", rows.list[i].rate,
 		    rows.list[i].count, rows.total > 0 ? 100 *
 		    (double)rows.list[i].count / (double)rows.total : 0.0,

@@ -93,7 +93,7 @@ static bool
 is_usual_source(const union sockets_address *source,
     const union sockets_address *to, socklen_t size, uint32_t mark)
 {
-	union sockets_address usual;
+	union sockets_address usual = { .any = { .sa_family = AF_UNSPEC } };
 	socklen_t length = sizeof(usual);
 	int fd = socket(to->any.sa_family,
 	    SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);

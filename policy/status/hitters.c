@@ -38,7 +38,7 @@ map(struct hitters *h, int protection)
 int
 hitters_create(struct hitters *h, unsigned int slots)
 {
-	uint64_t secret;
+	uint64_t secret = 0;
 	int error;
 
 	*h = HITTERS_NONE;
@@ -50,7 +50,7 @@ hitters_create(struct hitters *h, unsigned int slots)
 		error = -errno;
 	else
 		error = map(h, PROT_READ | PROT_WRITE);
-	if (error < 0) {
+	if (h->page == NULL) {
 		hitters_close(h);
 		return error;
 	}
@@ -88,7 +88,7 @@ map_file(struct hitters *h)
 		return -EPROTO;
 	h->size = (size_t)st.st_size;
 	error = map(h, PROT_READ);
-	if (error == 0 && size_for(h->page->slots) != h->size)
+	if (h->page != NULL && size_for(h->page->slots) != h->size)
 		error = -EPROTO;
 	return error < 0 ? error :
 	    fcntl(h->fd, F_OFD_SETLK, &lock) < 0 ? -errno : 0;

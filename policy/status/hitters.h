@@ -30,7 +30,7 @@
 #include "resolver/dns/name.h"
 #include "resolver/dns/question.h"
 
-#define HITTERS_SETS	64		/* a power of two */
+#define HITTERS_SETS	64UL		/* a power of two */
 #define HITTERS_WAYS	8		/* keys of a set: hashes of a cache line */
 #define HITTERS_WINDOW_S 10
 

@@ -17,7 +17,7 @@
 #define INDENT	12
 
 /* Prints the text behind "heading", which stands in the first twelve columns. */
-static void
+static void __attribute__((format(printf, 3, 4)))
 lines_print(FILE *out, const char *heading, const char *format, ...)
 {
 	char given[LINES_TEXT], text[LINES_TEXT];
