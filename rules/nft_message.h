@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The netlink messages that install a rule set: table, chains, sets, rules.
- * Each function adds to the batch, which keeps the first error (batch.h).
+ * Each function adds to the batch, which keeps the first error (netlink.h).
  */
 #ifndef NFDNS_RULES_NFT_MESSAGE_H
 #define NFDNS_RULES_NFT_MESSAGE_H

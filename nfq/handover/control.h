@@ -40,7 +40,7 @@ enum control_kind {
 	CONTROL_AUDIT_FILES,	/* supervisor: the audit files, reopened */
 	CONTROL_AUDIT_FILES_OK,
 	CONTROL_RULES,		/* supervisor: they are installed, the start is over */
-	CONTROL_FLUSH,		/* supervisor: flush.h; its number is "generation" */
+	CONTROL_FLUSH,		/* supervisor: clients.c; its number is "generation" */
 	CONTROL_FLUSHED,	/* worker: "names" answers, or CONTROL_NO_CACHE */
 	CONTROL_TLS_WANTED,	/* worker: has no channel to nfdns-tls */
 	CONTROL_TLS,		/* supervisor: one */

@@ -81,7 +81,7 @@ struct held {
 	struct engine_end end;		/* for its end */
 	unsigned int round;		/* of the holder, in which it came */
 	SLIST_ENTRY(held) entry;	/* of the free ones */
-	STAILQ_ENTRY(held) turn;	/* of those that were not asked yet: turns.h */
+	STAILQ_ENTRY(held) turn;	/* of those that were not asked yet */
 	uint8_t octets[HELD_PACKET_MAX];
 	uint8_t chain[HELD_CHAIN_MAX];
 };

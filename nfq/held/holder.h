@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Packets that wait in a thread's queue for answers of upstreams: each is held
- * (held.h), asked at its user's turn (turns.h) by the thread's forwarder
+ * (held.h), asked at its user's turn (nfq/ask/users.h) by the thread's forwarder
  * (nfq/upstream/forwarder.h), and the answer turns it round.
  */
 #ifndef NFDNS_NFQ_HELD_HOLDER_H

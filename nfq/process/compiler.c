@@ -53,7 +53,7 @@ struct rules_files_job {
 	const int *fds;			/* open, one for each of policy->sets; -1: none,
 					 * and policy_unloaded says what that means */
 	bool leave_out;			/* those with errors, and say nothing of them */
-	const int *broker;		/* for what zones include: source_text.h; */
+	const int *broker;		/* for what zones include: source_file.h; */
 	unsigned int first;		/* the number of the first file there */
 };
 

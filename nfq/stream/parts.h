@@ -11,8 +11,7 @@
  *                 ends of chains of CNAMEs that leave the table
  *   connection.c  the client's end
  *   places.c      all connections, and which one is closed for another
- *   accept.c      new connections
- *   stream.c      the thread: events and time
+ *   stream.c      the thread: new connections, events and time
  *
  * Only these files and the tests of this room include this header.
  *
@@ -398,8 +397,6 @@ bool stream_relay_is_busy(const struct stream_connection *c);
 
 void stream_relay_free(struct stream_connection *c);
 
-/* judge.c */
-
 /* connection.c: the client's end. */
 
 /* Makes the connection raw, after stream_admit_raw() has given it a place. */
@@ -460,8 +457,6 @@ void stream_mark_closed(struct stream *s, struct stream_connection *c);
 
 /* Closes and frees all that are marked.  No step may be under way. */
 void stream_free_closed(struct stream *s);
-
-/* accept.c */
 
 /* stream.c */
 

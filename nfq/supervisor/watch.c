@@ -14,7 +14,7 @@
 
 #include <xxhash.h>
 
-/* More than a directory source may have (source_directory.h). */
+/* More than a directory source may have (source_directory.c). */
 #define MAX_FILES	1024
 #define EVENTS		(IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | \
 			    IN_ONLYDIR)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Configuration files of any table of options (option.h, feed_option.h): the
+ * Configuration files of any table of options (option.c, feed_option.c): the
  * text read, its syntax and its keys checked, each option read by its row.
  */
 #ifndef NFDNS_POLICY_CONFIG_FILE_H

@@ -2,7 +2,7 @@
 /*
  * One option as a row, and how a setting of the file is read by its row: type,
  * list, members, and the messages about it.  What each value means is left to
- * the row's reader (value.h, capture.h, mesh.h); the rows are in option.c.
+ * the row's reader (value.c, capture.h); the rows are in option.c.
  */
 #ifndef NFDNS_POLICY_CONFIG_SETTING_H
 #define NFDNS_POLICY_CONFIG_SETTING_H

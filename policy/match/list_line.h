@@ -3,7 +3,7 @@
  * Lines of a list of names, in the formats in which lists are published.  A list
  * may mix them:
  *
- *   a.example  *.a.example  .a.example	patterns: policy_pattern.h
+ *   a.example  *.a.example  .a.example	patterns: policy_pattern_read()
  *   0.0.0.0 a.example b.example	hosts(5): these names, if the address is
  *					unspecified or of the loopback
  *   ||a.example^			AdBlock, and what dnsmasq and unbound read:

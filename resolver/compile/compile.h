@@ -26,7 +26,7 @@ int compile(const struct mesh *mesh, const int *sources, int image_fd,
 
 /*
  * The same for a process that cannot open files: it gets included files from
- * *broker (include.h).  The image carries the policy's octets; NULL: none.
+ * *broker (source_file.h).  The image carries the policy's octets; NULL: none.
  */
 int compile_confined(const struct mesh *mesh, const int *sources,
     const int *broker, const struct image_policy *policy, int image_fd,

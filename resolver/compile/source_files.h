@@ -33,7 +33,7 @@ void source_files_close(struct source_files *files);
 
 /*
  * The table of all formats that a mesh table can come from.  A new format is
- * a reader in resolver/sources and one row in formats.c.
+ * a reader in resolver/sources and one row in feed_table.c.
  */
 
 /* The format of that name, a static value; NULL if there is none. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A feed: one connection to a control plane that keeps one table up to date.
- * This room speaks the protocols (xds.h, kubernetes.h) and knows nothing of
+ * This room speaks the protocols (xds.c, kubernetes.c) and knows nothing of
  * where tables are kept, of the daemon or of its image: it offers each table it
  * receives to its host.  It does not log, and writes no file but a key and
  * certificate of its own (xds, with "ca").

@@ -18,7 +18,7 @@
 #include "resolver/image/builder_state.h"
 #include "resolver/image/image.h"
 
-/* Builds the filters of an image (image_filter.h). */
+/* Builds the filters of an image (image.h). */
 
 struct build_filter {
 	uint64_t *words;

@@ -9,7 +9,7 @@
  *   header
  *   strings   search list: wire names; zones: u8 unknown policy, wire name;
  *             files of sources: u16 length, path; zeros up to a multiple of 8
- *   filters   tails, then heads: image_filter.h
+ *   filters   tails, then heads, below
  *   policy    octets of the rules that are compiled with the table, zeros up to
  *             a multiple of 8; only policy/match knows what they mean
  *   slots     a hash table, a power of two of them, open addressing with
@@ -328,7 +328,7 @@ struct table {
 	const struct image_slot *slots;
 	uint32_t mask;
 	uint32_t tail_mask, head_mask;
-	const uint64_t *tails, *heads;	/* image_filter.h */
+	const uint64_t *tails, *heads;	/* of the filters */
 	bool short_search;		/* an element is too short for tails */
 	struct table_depths wildcards;	/* of the names behind the "*" */
 	struct table_depths soas;	/* of names that have an SOA */

@@ -3,8 +3,7 @@
  * What all files of this room share: the state of reading objects and making
  * names, messages, and the parts that objects have in common.  This is the
  * lowest file of the room above objects.h.  Above it are the readers of single
- * objects (readers.h), then names (names.h), then the reader of whole texts
- * (reader.h).
+ * objects, then names (names.c), then the reader of whole texts (reader.c).
  */
 #ifndef NFDNS_RESOLVER_KUBERNETES_KUBERNETES_H
 #define NFDNS_RESOLVER_KUBERNETES_KUBERNETES_H

@@ -6,8 +6,8 @@
  *   { "kind": "List", "items": [ { "kind": "Service", ... }, ... ] }
  *   { "kind": "ServiceList", "items": [ { "metadata": ... }, ... ] }
  *
- * Each item goes to the reader of its kind (readers.h); after the last one the
- * names are made (names.h).  An object that cannot be used is ignored with a
+ * Each item goes to the reader of its kind; after the last one the
+ * names are made (names.c).  An object that cannot be used is ignored with a
  * warning.  A text that is not JSON as a whole is an error, because a truncated
  * export must not replace a good table.
  */

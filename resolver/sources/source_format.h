@@ -44,7 +44,7 @@ struct source_set;		/* sources that are read together */
 
 struct source_format {
 	const char *name;	/* as in the configuration: "nds" */
-	bool includes;		/* its files name further files: include.h */
+	bool includes;		/* its files name further files: source_file.h */
 	bool kept;		/* by a feed: what the file says of itself is its
 				   format (feed_file.h), and it may not be there
 				   yet; no functions */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The worker's life, by a clock of the test's own: life.h. */
+/* The worker's life, by a clock of the test's own: life.c. */
 #include "nfq/supervisor/worker_process.h"
 
 #include "tests/check.h"
