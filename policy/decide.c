@@ -160,12 +160,6 @@ drop(enum reason reason)
 		.content = ANSWER_EMPTY };
 }
 
-static bool
-in_nxdomain_zone(const struct entry *entry)
-{
-	return entry->in_zone && entry->unknown == ZONE_NXDOMAIN;
-}
-
 /*
  * Whether the mesh answers for the name.  In a zone with unknown = "pass", a
  * name without records counts as unknown: the real nameserver may have records.
@@ -174,7 +168,7 @@ static bool
 is_mesh_name(const struct entry *entry)
 {
 	if (entry->kind == ENTRY_NONE || entry->kind == ENTRY_EMPTY)
-		return in_nxdomain_zone(entry);
+		return entry->in_zone && entry->unknown == ZONE_NXDOMAIN;
 	return true;
 }
 

@@ -12,13 +12,25 @@ load_u64(const uint8_t *p)
 	return word;
 }
 
-/* Adds the last octets, fewer than eight, by the bits of their number. */
-static uint64_t
-add_rest(uint64_t sum, const uint8_t *p, size_t length)
+uint64_t
+checksum_add(uint64_t sum, const void *octets, size_t length)
 {
+	const uint8_t *p = octets;
 	uint32_t half;
 	uint16_t quarter;
 
+	for (; length >= 4 * sizeof(sum); length -= 4 * sizeof(sum)) {
+		sum = checksum_add_word(sum, load_u64(p));
+		sum = checksum_add_word(sum, load_u64(p + 8));
+		sum = checksum_add_word(sum, load_u64(p + 16));
+		sum = checksum_add_word(sum, load_u64(p + 24));
+		p += 4 * sizeof(sum);
+	}
+	for (; length >= sizeof(sum); length -= sizeof(sum)) {
+		sum = checksum_add_word(sum, load_u64(p));
+		p += sizeof(sum);
+	}
+	/* The last octets, fewer than eight, by the bits of their number. */
 	if (length & sizeof(half)) {
 		memcpy(&half, p, sizeof(half));
 		sum = checksum_add_word(sum, half);
@@ -32,23 +44,4 @@ add_rest(uint64_t sum, const uint8_t *p, size_t length)
 	if (length & 1)
 		sum = checksum_add_u16(sum, (uint16_t)(*p << 8));
 	return sum;
-}
-
-uint64_t
-checksum_add(uint64_t sum, const void *octets, size_t length)
-{
-	const uint8_t *p = octets;
-
-	for (; length >= 4 * sizeof(sum); length -= 4 * sizeof(sum)) {
-		sum = checksum_add_word(sum, load_u64(p));
-		sum = checksum_add_word(sum, load_u64(p + 8));
-		sum = checksum_add_word(sum, load_u64(p + 16));
-		sum = checksum_add_word(sum, load_u64(p + 24));
-		p += 4 * sizeof(sum);
-	}
-	for (; length >= sizeof(sum); length -= sizeof(sum)) {
-		sum = checksum_add_word(sum, load_u64(p));
-		p += sizeof(sum);
-	}
-	return add_rest(sum, p, length);
 }

@@ -127,24 +127,6 @@ put_header(void *buffer, uint16_t type, uint8_t family)
 	return message;
 }
 
-static void
-put_filter(struct nlmsghdr *message)
-{
-	struct nlattr *tuple, *protocol, *filter;
-
-	tuple = mnl_attr_nest_start(message, CTA_TUPLE_ORIG);
-	protocol = mnl_attr_nest_start(message, CTA_TUPLE_PROTO);
-	mnl_attr_put_u8(message, CTA_PROTO_NUM, IPPROTO_UDP);
-	mnl_attr_put_u16(message, CTA_PROTO_DST_PORT, htons(DNS_PORT));
-	mnl_attr_nest_end(message, protocol);
-	mnl_attr_nest_end(message, tuple);
-	filter = mnl_attr_nest_start(message, CTA_FILTER);
-	mnl_attr_put_u32(message, CTA_FILTER_ORIG_FLAGS,
-	    FILTER_PROTOCOL | FILTER_TO_PORT);
-	mnl_attr_put_u32(message, CTA_FILTER_REPLY_FLAGS, 0);
-	mnl_attr_nest_end(message, filter);
-}
-
 static int
 ask_list(struct conntrack *c)
 {
@@ -155,8 +137,21 @@ ask_list(struct conntrack *c)
 	end_list(c);
 	message->nlmsg_flags |= NLM_F_DUMP;
 	message->nlmsg_seq = ++c->sequence;
-	if (!c->unfiltered)
-		put_filter(message);
+	if (!c->unfiltered) {
+		struct nlattr *tuple, *protocol, *filter;
+
+		tuple = mnl_attr_nest_start(message, CTA_TUPLE_ORIG);
+		protocol = mnl_attr_nest_start(message, CTA_TUPLE_PROTO);
+		mnl_attr_put_u8(message, CTA_PROTO_NUM, IPPROTO_UDP);
+		mnl_attr_put_u16(message, CTA_PROTO_DST_PORT, htons(DNS_PORT));
+		mnl_attr_nest_end(message, protocol);
+		mnl_attr_nest_end(message, tuple);
+		filter = mnl_attr_nest_start(message, CTA_FILTER);
+		mnl_attr_put_u32(message, CTA_FILTER_ORIG_FLAGS,
+		    FILTER_PROTOCOL | FILTER_TO_PORT);
+		mnl_attr_put_u32(message, CTA_FILTER_REPLY_FLAGS, 0);
+		mnl_attr_nest_end(message, filter);
+	}
 	c->list = open_socket();
 	if (c->list == NULL)
 		return -errno;

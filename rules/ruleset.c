@@ -166,12 +166,6 @@ ruleset_back_mark(const struct config *config)
 	return config->capture.mark_passed | config->capture.mark_answered;
 }
 
-static uint32_t
-ruleset_orphan_mark(const struct config *config)
-{
-	return config->capture.mark_passed | config->capture.mark_stream;
-}
-
 static void
 add_bypass(struct rule *rule, struct condition condition, const char *remedy)
 {
@@ -285,22 +279,6 @@ add_passed(struct ruleset *set, uint16_t zone, const char *comment)
 	then(rule, STATEMENT_ACCEPT);
 }
 
-/*
- * A connection is in no zone.  The rule is there whatever the policy says: to
- * take it out would drop what is queued.
- */
-static void
-add_passed_connections(struct ruleset *set)
-{
-	struct rule *rule = add_marked(set, CHAIN_VERDICT,
-	    set->mark_unanswerable, "passed: connections");
-
-	when_protocol(rule, OPERATOR_EQUAL, IPPROTO_TCP);
-	then(rule, STATEMENT_COUNTER);
-	then_clear_bits(rule, set->mark_mask);
-	then(rule, STATEMENT_ACCEPT);
-}
-
 static void
 add_untracked(struct ruleset *set, uint32_t mark, const char *comment)
 {
@@ -325,8 +303,19 @@ add_verdicts(struct ruleset *set, enum rules_stage stage)
 		    "passed: conntrack zone %u", set->zone);
 	if (set->zone != 0 && stage == RULES_LEAVING)
 		add_passed(set, 0, "passed");
-	if (set->zone != 0 && set->tcp)
-		add_passed_connections(set);
+	if (set->zone != 0 && set->tcp) {
+		struct rule *rule = add_marked(set, CHAIN_VERDICT,
+		    set->mark_unanswerable, "passed: connections");
+
+		/*
+		 * A connection is in no zone.  The rule is there whatever the
+		 * policy says: to take it out would drop what is queued.
+		 */
+		when_protocol(rule, OPERATOR_EQUAL, IPPROTO_TCP);
+		then(rule, STATEMENT_COUNTER);
+		then_clear_bits(rule, set->mark_mask);
+		then(rule, STATEMENT_ACCEPT);
+	}
 	add_passed(set, set->zone, passed);
 	add_untracked(set, set->mark_answered, "answered: not tracked");
 	if (set->tcp)
@@ -385,7 +374,8 @@ set_values(struct ruleset *set, const struct config *config)
 		.mark_stream = config->capture.mark_stream,
 		.mark_relay = ruleset_relay_mark(config),
 		.mark_unanswerable = ruleset_unanswerable_mark(config),
-		.mark_orphan = ruleset_orphan_mark(config),
+		.mark_orphan = config->capture.mark_passed |
+		    config->capture.mark_stream,
 		.tcp = config->capture.tcp,
 		.guests = config->container_count > 0,
 		.mark_back = ruleset_back_mark(config),

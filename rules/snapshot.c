@@ -217,25 +217,6 @@ read_elements(struct snapshot *s, struct netlink *netlink,
 	return rc == -ENOENT ? -EINTR : rc;	/* it went meanwhile */
 }
 
-/* -ENOENT: there is no such table. */
-static int
-read_table(struct snapshot *s, struct netlink *netlink, enum rules_table table)
-{
-	size_t sets;
-	int rc = read_kind(s, netlink, SNAPSHOT_TABLE, table, NULL);
-
-	if (rc == 0)
-		rc = read_kind(s, netlink, SNAPSHOT_CHAIN, table, NULL);
-	sets = s->count;
-	if (rc == 0)
-		rc = read_kind(s, netlink, SNAPSHOT_SET, table, NULL);
-	if (rc == 0)
-		rc = read_elements(s, netlink, table, sets);
-	if (rc == 0)
-		rc = read_kind(s, netlink, SNAPSHOT_RULE, table, NULL);
-	return rc;
-}
-
 static int
 read_all(struct snapshot *s, struct netlink *netlink)
 {
@@ -244,7 +225,19 @@ read_all(struct snapshot *s, struct netlink *netlink)
 
 	for (enum rules_table table = 0; rc == 0 && table < RULES_TABLES;
 	    table++) {
-		rc = read_table(s, netlink, table);
+		size_t sets;
+
+		/* -ENOENT: there is no such table. */
+		rc = read_kind(s, netlink, SNAPSHOT_TABLE, table, NULL);
+		if (rc == 0)
+			rc = read_kind(s, netlink, SNAPSHOT_CHAIN, table, NULL);
+		sets = s->count;
+		if (rc == 0)
+			rc = read_kind(s, netlink, SNAPSHOT_SET, table, NULL);
+		if (rc == 0)
+			rc = read_elements(s, netlink, table, sets);
+		if (rc == 0)
+			rc = read_kind(s, netlink, SNAPSHOT_RULE, table, NULL);
 		if (rc == -ENOENT && table != TABLE_INET)
 			rc = 0;
 	}

@@ -43,37 +43,22 @@ then_change(struct rule *rule, enum statement_kind kind, bool ipv4, bool reply,
 	});
 }
 
-/* The mark leads the packet to lo. */
-static void
-then_divert(struct rule *rule, const struct ruleset *set)
-{
-	then_set_bits(rule, set->mark_stream);
-	then(rule, STATEMENT_ACCEPT);
-	rule->remedy = "set capture.tcp = false";
-}
-
-/* One flag has to be set; of several, any. */
-static void
-when_flags(struct rule *rule, uint8_t flags)
-{
-	bool one = (flags & (flags - 1)) == 0;
-
-	if (flags != 0)
-		rule_when(rule, condition_masked(SUBJECT_TCP_FLAGS, one ?
-		    OPERATOR_EQUAL : OPERATOR_DIFFERENT, one ? flags : 0,
-		    flags));
-}
-
 static struct rule *
 add_stream(struct ruleset *set, const struct stream_kind *kind, bool ipv4)
 {
 	struct rule *rule = add_for_version(set, ipv4, kind->comment);
+	bool one;
 
 	if (kind->reply)
 		when_marked(rule, set, OPERATOR_EQUAL, set->mark_answered);
 	when_family(rule, ipv4);
 	when_protocol(rule, OPERATOR_EQUAL, IPPROTO_TCP);
-	when_flags(rule, kind->flags);
+	/* One flag has to be set; of several, any. */
+	one = (kind->flags & (kind->flags - 1)) == 0;
+	if (kind->flags != 0)
+		rule_when(rule, condition_masked(SUBJECT_TCP_FLAGS, one ?
+		    OPERATOR_EQUAL : OPERATOR_DIFFERENT, one ? kind->flags : 0,
+		    kind->flags));
 	rule_when(rule, condition_in(key_of(ipv4, kind->reply),
 	    streams_of(ipv4)));
 	return rule;
@@ -109,7 +94,10 @@ add_theirs(struct ruleset *set, const char *comment, uint8_t flags,
 			    seconds);
 		else
 			then(rule, STATEMENT_COUNTER);
-		then_divert(rule, set);
+		/* The mark leads the packet to lo. */
+		then_set_bits(rule, set->mark_stream);
+		then(rule, STATEMENT_ACCEPT);
+		rule->remedy = "set capture.tcp = false";
 	}
 }
 
@@ -222,22 +210,6 @@ add_to_listener(struct ruleset *set, bool ipv4)
 	then(rule, STATEMENT_ACCEPT);
 }
 
-static void
-add_arrivals(struct ruleset *set)
-{
-	struct rule *rule = add_rule(set, CHAIN_ARRIVAL, "not intercepted");
-
-	when_marked(rule, set, OPERATOR_DIFFERENT, set->mark_stream);
-	then_accept(rule);
-	rule = add_rule(set, CHAIN_ARRIVAL, "not from lo");
-	rule_when(rule, condition_number(SUBJECT_IIF, OPERATOR_DIFFERENT,
-	    RULE_LOOPBACK));
-	then_accept(rule);
-	add_link_local(set);
-	add_to_listener(set, true);
-	add_to_listener(set, false);
-}
-
 /* A container's packet has no route yet: a copy of it goes to lo (guest_rules.c). */
 static void
 add_guests(struct ruleset *set)
@@ -262,8 +234,19 @@ add_guests(struct ruleset *set)
 void
 stream_rules_add(struct ruleset *set)
 {
+	struct rule *rule;
+
 	if (set->guests)
 		add_guests(set);
 	add_streams(set);
-	add_arrivals(set);
+	rule = add_rule(set, CHAIN_ARRIVAL, "not intercepted");
+	when_marked(rule, set, OPERATOR_DIFFERENT, set->mark_stream);
+	then_accept(rule);
+	rule = add_rule(set, CHAIN_ARRIVAL, "not from lo");
+	rule_when(rule, condition_number(SUBJECT_IIF, OPERATOR_DIFFERENT,
+	    RULE_LOOPBACK));
+	then_accept(rule);
+	add_link_local(set);
+	add_to_listener(set, true);
+	add_to_listener(set, false);
 }

@@ -20,26 +20,6 @@
 #define UNSENT_TIMES	10
 #define MISMATCHES_MAX	16	/* of one attempt */
 
-static void
-choose_order(struct engine *e, struct pending *p)
-{
-	const uint64_t random = engine_random_u64(e);
-
-	if (p->domain == FORWARD_DOMAINS) {
-		p->servers = 1;
-		p->order[0] = ADDRESSED;
-	} else
-		p->servers = upstream_order(&e->settings, pending_domain(e, p),
-		    e->upstream, e->turn, random, p->order);
-	e->turn++;
-	memset(p->tries, 0, sizeof(p->tries));
-	p->done = p->plain = p->stream = p->down = p->sent = 0;
-	p->unsent = false;
-	for (uint32_t i = 0; i < p->servers; i++)
-		if (e->upstream[p->order[i]].state != UPSTREAM_UP)
-			p->down |= 1U << i;
-}
-
 /* The server that was asked least, in their order; NONE: all were often enough. */
 static uint32_t
 next_place(const struct engine *e, const struct pending *p)
@@ -145,20 +125,27 @@ default_domain(const struct engine *e, const struct pending *p)
 	    (uint32_t)found;
 }
 
-/* Whether its servers are not even asked: none of them is up. */
-static bool
-fails_fast(const struct engine *e, const struct pending *p)
-{
-	return e->settings.health.fail_fast &&
-	    p->down == (1U << p->servers) - 1;
-}
-
 /* Asks the first servers of the question's domain. */
 static void
 begin_round(struct engine *e, monotime_t now, struct pending *p)
 {
-	choose_order(e, p);
-	if (fails_fast(e, p))
+	const uint64_t random = engine_random_u64(e);
+
+	if (p->domain == FORWARD_DOMAINS) {
+		p->servers = 1;
+		p->order[0] = ADDRESSED;
+	} else
+		p->servers = upstream_order(&e->settings, pending_domain(e, p),
+		    e->upstream, e->turn, random, p->order);
+	e->turn++;
+	memset(p->tries, 0, sizeof(p->tries));
+	p->done = p->plain = p->stream = p->down = p->sent = 0;
+	p->unsent = false;
+	for (uint32_t i = 0; i < p->servers; i++)
+		if (e->upstream[p->order[i]].state != UPSTREAM_UP)
+			p->down |= 1U << i;
+	/* All of its servers are down: none is asked. */
+	if (e->settings.health.fail_fast && p->down == (1U << p->servers) - 1)
 		p->servers = 0;
 	if (!next_attempt(e, now, p))
 		return;

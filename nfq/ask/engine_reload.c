@@ -97,29 +97,6 @@ new_domain(const struct engine *e, const struct forward_settings *old,
 	    same_domain(&e->settings, &old->domain[domain]);
 }
 
-/* Counters of domains that stay; those who wait are counted anew. */
-static void
-move_domains(struct engine *e, const struct forward_settings *old)
-{
-	uint64_t before[FORWARD_DOMAINS][DOMAIN_COUNTERS];
-
-	for (uint32_t i = 0; i < FORWARD_DOMAINS; i++)
-		for (size_t n = 0; n < DOMAIN_COUNTERS; n++) {
-			before[i][n] = e->domain[i][n];
-			if (e->domain == e->own_domain || n == DOMAIN_WAITING)
-				e->domain[i][n] = 0;
-		}
-	for (uint32_t i = 0; e->domain == e->own_domain && i < old->domains;
-	    i++) {
-		const uint32_t to = new_domain(e, old, i);
-
-		for (size_t n = 0; to < FORWARD_DOMAINS && n < DOMAIN_COUNTERS;
-		    n++)
-			if (n != DOMAIN_WAITING)
-				e->domain[to][n] = before[i][n];
-	}
-}
-
 static void
 move_pending(struct engine *e, struct pending *p,
     const struct forward_settings *old,
@@ -168,6 +145,7 @@ engine_reload(struct engine *e, monotime_t now,
 {
 	struct forward_settings old = e->settings;
 	bool same[UPSTREAM_PLACES];
+	uint64_t before[FORWARD_DOMAINS][DOMAIN_COUNTERS];
 
 	attempts_end_own(e);
 	e->settings = *settings;
@@ -182,7 +160,22 @@ engine_reload(struct engine *e, monotime_t now,
 	e->cache = cache;
 	move_attempts(e, same);
 	memset(e->under_way, 0, sizeof(e->under_way));
-	move_domains(e, &old);
+	/* Counters of domains that stay; those who wait are counted anew. */
+	for (uint32_t i = 0; i < FORWARD_DOMAINS; i++)
+		for (size_t n = 0; n < DOMAIN_COUNTERS; n++) {
+			before[i][n] = e->domain[i][n];
+			if (e->domain == e->own_domain || n == DOMAIN_WAITING)
+				e->domain[i][n] = 0;
+		}
+	for (uint32_t i = 0; e->domain == e->own_domain && i < old.domains;
+	    i++) {
+		const uint32_t to = new_domain(e, &old, i);
+
+		for (size_t n = 0; to < FORWARD_DOMAINS && n < DOMAIN_COUNTERS;
+		    n++)
+			if (n != DOMAIN_WAITING)
+				e->domain[to][n] = before[i][n];
+	}
 	for (uint32_t i = 0; i < e->pendings_used; i++)
 		if (e->pending[i].used)
 			move_pending(e, &e->pending[i], &old, same);

@@ -52,20 +52,10 @@ read_record(struct wire_reader *r, struct message_record *record)
 }
 
 static bool
-options_fit(const uint8_t *octets, size_t length)
-{
-	struct wire_reader r = wire_reader_over(octets, length);
-
-	while (wire_left(&r) > 0) {
-		wire_skip(&r, 2);
-		wire_skip(&r, wire_read_u16(&r));
-	}
-	return !r.failed;
-}
-
-static bool
 take_opt(struct message *m, const struct message_record *record)
 {
+	struct wire_reader r;
+
 	if (m->edns || m->octets[record->owner] != 0)
 		return false;
 	m->edns = true;
@@ -73,7 +63,12 @@ take_opt(struct message *m, const struct message_record *record)
 	m->dnssec_ok = (record->ttl & EDNS_DO) != 0;
 	m->options = m->octets + record->data;
 	m->options_length = record->rdlength;
-	return options_fit(m->options, m->options_length);
+	r = wire_reader_over(m->options, m->options_length);
+	while (wire_left(&r) > 0) {
+		wire_skip(&r, 2);
+		wire_skip(&r, wire_read_u16(&r));
+	}
+	return !r.failed;
 }
 
 static bool
@@ -291,21 +286,6 @@ same_name(const struct dns_name *name, const uint8_t *mask,
 	return true;
 }
 
-static enum message_fit
-question_fit(const struct message *m, const struct question *question,
-    const uint8_t *mask)
-{
-	size_t name = question->name.length;
-	const uint8_t *end = m->octets + DNS_HEADER + name;
-
-	if (m->end[QUESTIONS] != DNS_HEADER + name + 4 ||
-	    !same_name(&question->name, mask, m->octets + DNS_HEADER) ||
-	    wire_load_u16(end) != question->type ||
-	    wire_load_u16(end + 2) != question->class)
-		return FIT_OTHER;
-	return FIT_ANSWER;
-}
-
 enum message_fit
 message_fit(struct message *m, const struct question *question, uint16_t id,
     const uint8_t *mask, const uint8_t *octets, size_t length)
@@ -317,8 +297,17 @@ message_fit(struct message *m, const struct question *question, uint16_t id,
 		return FIT_OTHER;
 	if (!message_read(m, octets, length) || m->count[QUESTIONS] > 1)
 		return FIT_BROKEN;
-	if (m->count[QUESTIONS] == 1)
-		return question_fit(m, question, mask);
+	if (m->count[QUESTIONS] == 1) {
+		size_t name = question->name.length;
+		const uint8_t *end = m->octets + DNS_HEADER + name;
+
+		if (m->end[QUESTIONS] != DNS_HEADER + name + 4 ||
+		    !same_name(&question->name, mask, m->octets + DNS_HEADER) ||
+		    wire_load_u16(end) != question->type ||
+		    wire_load_u16(end + 2) != question->class)
+			return FIT_OTHER;
+		return FIT_ANSWER;
+	}
 	return m->rcode != RCODE_NOERROR && m->count[ANSWERS] == 0 &&
 	    m->count[AUTHORITY] == 0 ? FIT_ANSWER : FIT_BROKEN;
 }

@@ -77,21 +77,6 @@ place_shards(struct cache *c, _Atomic uint32_t *index)
 		};
 }
 
-static void
-place_parts(struct cache *c, uint8_t *memory, uint32_t entries)
-{
-	const struct layout l = layout_of(entries);
-
-	c->header = (void *)memory;
-	c->slots = (void *)(memory + l.slots);
-	c->entries = entries;
-	c->links = (void *)(memory + l.links);
-	c->blocks = (void *)(memory + l.blocks);
-	c->block_count = entries * CACHE_BLOCKS_EACH;
-	c->shards = shards_of(entries);
-	place_shards(c, (void *)(memory + l.index));
-}
-
 size_t
 cache_slots_offset(uint32_t entries)
 {
@@ -219,28 +204,28 @@ rebuild_shard(struct cache *c, struct cache_shard *shard, uint8_t *claimed)
 			free_block(c, l, i);
 }
 
-static void
-rebuild(struct cache *c, uint8_t *claimed)
-{
-	memset(c->shard[0].index, 0,
-	    index_size(c->entries) * sizeof(*c->shard[0].index));
-	for (uint32_t i = 0; i < c->shards; i++)
-		rebuild_shard(c, &c->shard[i], claimed);
-}
-
 struct cache *
 cache_open(void *memory, uint32_t entries,
     const uint8_t secret[static CACHE_SECRET])
 {
 	struct cache *c = calloc(1, sizeof(*c));
 	uint8_t *claimed = calloc((size_t)entries * CACHE_BLOCKS_EACH + 1, 1);
+	struct layout l;
 
 	if (c == NULL || claimed == NULL) {
 		free(c);
 		free(claimed);
 		return NULL;
 	}
-	place_parts(c, memory, entries);
+	l = layout_of(entries);
+	c->header = (void *)memory;
+	c->slots = (void *)(memory + l.slots);
+	c->entries = entries;
+	c->links = (void *)(memory + l.links);
+	c->blocks = (void *)(memory + l.blocks);
+	c->block_count = entries * CACHE_BLOCKS_EACH;
+	c->shards = shards_of(entries);
+	place_shards(c, (void *)(memory + l.index));
 	if (c->header->magic != MAGIC || c->header->entries != entries) {
 		memset(c->header, 0, sizeof(*c->header));
 		memset(c->slots, 0, ((size_t)entries + 1) * sizeof(*c->slots));
@@ -248,7 +233,10 @@ cache_open(void *memory, uint32_t entries,
 		c->header->entries = entries;
 		c->header->magic = MAGIC;
 	}
-	rebuild(c, claimed);
+	memset(c->shard[0].index, 0,
+	    index_size(c->entries) * sizeof(*c->shard[0].index));
+	for (uint32_t i = 0; i < c->shards; i++)
+		rebuild_shard(c, &c->shard[i], claimed);
 	free(claimed);
 	return c;
 }

@@ -201,13 +201,6 @@ cache_count(struct cache *cache, const struct cache_entry *entry)
 	    memory_order_relaxed);
 }
 
-static bool
-is_stale(const struct cache_entry *entry, monotime_t now, uint32_t stale_s)
-{
-	return entry->kind == CACHE_POSITIVE &&
-	    monotime_ms_since(now, entry->expires) < (int64_t)stale_s * 1000;
-}
-
 bool
 cache_find(struct cache *cache, monotime_t now, const struct cache_key *key,
     uint32_t stale_s, struct cache_entry *entry,
@@ -217,7 +210,8 @@ cache_find(struct cache *cache, monotime_t now, const struct cache_key *key,
 	bool stale, found;
 
 	found = find_use(cache, key, hash, USE_ANSWER, entry, buf);
-	stale = found && is_stale(entry, now, stale_s);
+	stale = found && (entry->kind == CACHE_POSITIVE &&
+	    monotime_ms_since(now, entry->expires) < (int64_t)stale_s * 1000);
 	if (found && !monotime_is_past(now, entry->expires))
 		return true;
 	found = find_use(cache, key, hash, USE_NAME, entry, buf) &&

@@ -63,21 +63,6 @@ check_rewrites(const struct config *config, const struct table *table,
 	}
 }
 
-/* Closes the image. */
-static void
-check_image(const struct config *config, int image, struct table_label *label,
-    struct diag *diag)
-{
-	struct table *table = NULL;
-	const char *why;
-
-	(void)!table_peek(image, label);
-	if (table_open(&table, image, &why) == 0)
-		check_rewrites(config, table, diag);
-	table_close(table);
-	(void)close(image);
-}
-
 /* All that a reload would look at; the tables' names to *names. */
 static void
 check_all(const struct config *config, uint64_t *names, struct diag *diag)
@@ -101,8 +86,16 @@ check_all(const struct config *config, uint64_t *names, struct diag *diag)
 	cli_waits_for("compiling the tables");
 	image = compiler_run(config, diag);
 	cli_waits_for(NULL);
-	if (image >= 0)
-		check_image(config, image, &label, diag);
+	if (image >= 0) {
+		struct table *table = NULL;
+		const char *why;
+
+		(void)!table_peek(image, &label);
+		if (table_open(&table, image, &why) == 0)
+			check_rewrites(config, table, diag);
+		table_close(table);
+		(void)close(image);
+	}
 	*names = label.names;
 }
 

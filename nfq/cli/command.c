@@ -165,19 +165,6 @@ find_row(const char *name, const char *word)
 }
 
 static void
-refuse_name(const char *name)
-{
-	char text[SUGGEST_TEXT];
-	struct suggest s;
-
-	suggest_start(&s, name);
-	for (size_t i = 0; i < COUNT(texts); i++)
-		suggest_offer(&s, texts[i].name, strlen(texts[i].name));
-	suggest_usage(stderr, "nfdns", "unknown command \"%s\"%s", name,
-	    suggest_text(&s, text));
-}
-
-static void
 refuse_word(const char *name, const char *word)
 {
 	char text[SUGGEST_TEXT], program[32];
@@ -209,7 +196,14 @@ find_command(int argc, char **argv)
 	if (command == NULL && plain != NULL && (plain->need & ARGUMENTS) != 0)
 		return plain;
 	if (plain == NULL) {
-		refuse_name(argv[0]);
+		char text[SUGGEST_TEXT];
+		struct suggest s;
+
+		suggest_start(&s, argv[0]);
+		for (size_t i = 0; i < COUNT(texts); i++)
+			suggest_offer(&s, texts[i].name, strlen(texts[i].name));
+		suggest_usage(stderr, "nfdns", "unknown command \"%s\"%s",
+		    argv[0], suggest_text(&s, text));
 		return NULL;
 	}
 	if (command == NULL) {
@@ -251,16 +245,6 @@ print_needs(const char *name, const char *word)
 		}
 		(void)puts("");
 	}
-}
-
-static int
-print_help(const struct command *command)
-{
-	for (size_t i = 0; i < COUNT(texts); i++)
-		if (strcmp(texts[i].name, command->name) == 0)
-			(void)fputs(texts[i].usage, stdout);
-	print_needs(command->name, command->word);
-	return EXIT_OK;
 }
 
 /*
@@ -322,8 +306,13 @@ command_run(const char *path, int argc, char **argv)
 
 	if (command == NULL)
 		return EXIT_USAGE;
-	if (command_options_ask_help(argc, argv))
-		return print_help(command);
+	if (command_options_ask_help(argc, argv)) {
+		for (size_t i = 0; i < COUNT(texts); i++)
+			if (strcmp(texts[i].name, command->name) == 0)
+				(void)fputs(texts[i].usage, stdout);
+		print_needs(command->name, command->word);
+		return EXIT_OK;
+	}
 	if ((command->need & (NEED_DAEMON | MAY_ASK)) != 0 && path != NULL && !is_readable(path))
 		return EXIT_INVALID;
 	if ((command->need & NEED_CONFIG) == 0)

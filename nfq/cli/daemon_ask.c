@@ -61,19 +61,6 @@ append(char **text, size_t *length, const char *octets, size_t count)
 	return 0;
 }
 
-static void
-take_fds(struct daemon_answer *a, struct msghdr *message)
-{
-	int fds[REQUEST_FDS];
-	const size_t count = fds_take(message, fds, REQUEST_FDS);
-
-	for (size_t i = 0; i < count && i < REQUEST_FDS; i++) {
-		if (a->fds[i] >= 0)
-			(void)close(a->fds[i]);
-		a->fds[i] = fds[i];
-	}
-}
-
 /* One packet.  1: it was the last one; 0; or a negative errno. */
 static int
 take_packet(struct daemon_answer *a, int fd, bool *taken)
@@ -84,6 +71,8 @@ take_packet(struct daemon_answer *a, int fd, bool *taken)
 	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
 	uint64_t code;
 	ssize_t n;
+	int fds[REQUEST_FDS];
+	size_t count;
 
 	fds_expect(&message, &ancillary, REQUEST_FDS);
 	n = recvmsg(fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
@@ -91,7 +80,12 @@ take_packet(struct daemon_answer *a, int fd, bool *taken)
 		return errno == EAGAIN || errno == EINTR ? 0 : -errno;
 	if (n == 0)
 		return -ECONNRESET;
-	take_fds(a, &message);
+	count = fds_take(&message, fds, REQUEST_FDS);
+	for (size_t i = 0; i < count && i < REQUEST_FDS; i++) {
+		if (a->fds[i] >= 0)
+			(void)close(a->fds[i]);
+		a->fds[i] = fds[i];
+	}
 	*taken = true;
 	octets[n] = '\0';
 	switch (octets[0]) {

@@ -115,14 +115,6 @@ check_resolv_conf(struct findings *findings)
 	(void)fclose(file);
 }
 
-/* What every program needs to resolve names, with or without nfdnsd. */
-static void
-check_machine(struct findings *findings)
-{
-	check_loopback(findings);
-	check_resolv_conf(findings);
-}
-
 /* Bridges of containers or guests whose questions nfdnsd does not see. */
 static void
 check_containers(struct findings *findings, const struct config *config)
@@ -253,7 +245,9 @@ look(struct findings *findings, const struct config *peeked,
 	diag_free(&diag);
 	*error = daemon_page(&answer, page, peeked->run_dir);
 	check_namespace(findings, *error == 0 ? answer.pid : 0);
-	check_machine(findings);
+	/* What every program needs to resolve names, with or without nfdnsd. */
+	check_loopback(findings);
+	check_resolv_conf(findings);
 	/* Causes before what comes of them. */
 	if (*error != 0 && *config != NULL)
 		failed.when = start_error_read(*config, why);

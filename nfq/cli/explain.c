@@ -90,18 +90,6 @@ struct ground {
 	char from[256];			/* where the table comes from, in words */
 };
 
-static void
-close_ground(struct ground *g)
-{
-	explain_free(g->explanation);
-	free(g->forwarding);
-	cache_memory_close(&g->cache);
-	rules_close(g->policy);
-	table_close(g->table);
-	ruleset_free(&g->rules);
-	free(g->settings);
-}
-
 /* Takes over fd.  An exit code. */
 static int
 map_table(struct ground *g, int fd, const char *what)
@@ -412,7 +400,13 @@ run(const struct config *config, bool ask, int argc, char **argv)
 		    ask ? ask_one(&g, &words) :
 		    words.search ? explain_search(&g, &words) :
 		    explain_one(&g, &words);
-	close_ground(&g);
+	explain_free(g.explanation);
+	free(g.forwarding);
+	cache_memory_close(&g.cache);
+	rules_close(g.policy);
+	table_close(g.table);
+	ruleset_free(&g.rules);
+	free(g.settings);
 	if (fflush(stdout) != 0 || ferror(stdout)) {
 		cli_error("cannot write the output: %s", strerror(errno));
 		return EXIT_ERROR;

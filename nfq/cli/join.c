@@ -415,28 +415,13 @@ start_units(const struct join_plan *plan, const char *unit)
 	    (!plan->agent || must(renew)) && must(feed) && must(daemon);
 }
 
-/* What the packages make elsewhere: the feed's user and its directory. */
-static void
-say_what_lacks(const struct config *config)
-{
-	static const char user[] = CONFIG_FEED_USER;
-
-	if (getpwnam(user) == NULL)
-		(void)printf("There is no user %s, and only root can read the "
-		    "token and keys in feeds/.  Make\nit, and join again:\n"
-		    "  useradd --system --no-create-home %s\n", user, user);
-	if (access(config->state_dir, F_OK) < 0)
-		(void)printf("There is no directory state_dir, where the feed "
-		    "keeps its table.  Make it:\n"
-		    "  install -d -o %s %s\n", user, config->state_dir);
-}
-
 /* Where no systemd does it: a daemon that runs is told, the rest is said. */
 static int
 say_what_to_start(const struct config *config, const char *name)
 {
 	const char *slash = strrchr(config->path, '/');
 	int code = EXIT_OK;
+	static const char user[] = CONFIG_FEED_USER;
 
 	if (daemon_is_there(config->run_dir)) {
 		(void)fflush(stdout);
@@ -444,7 +429,17 @@ say_what_to_start(const struct config *config, const char *name)
 	} else {
 		(void)printf("Start:\n  nfdnsd -c %s\n", config->path);
 	}
-	say_what_lacks(config);
+	/*
+	 * What the packages make elsewhere: the feed's user and its directory.
+	 */
+	if (getpwnam(user) == NULL)
+		(void)printf("There is no user %s, and only root can read the "
+		    "token and keys in feeds/.  Make\nit, and join again:\n"
+		    "  useradd --system --no-create-home %s\n", user, user);
+	if (access(config->state_dir, F_OK) < 0)
+		(void)printf("There is no directory state_dir, where the feed "
+		    "keeps its table.  Make it:\n" "  install -d -o %s %s\n",
+		    user, config->state_dir);
 	(void)printf("Start, as user %s, or send it SIGHUP:\n"
 	    "  nfdns-feed -c %.*s/" JOIN_FEEDS "/%s.conf\n", CONFIG_FEED_USER,
 	    (int)(slash - config->path), config->path, name);

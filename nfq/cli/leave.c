@@ -199,19 +199,6 @@ call(const char *verb, const char *option, const char *unit)
 	(void)units_call(true, words);
 }
 
-static void
-stop_feed(const struct leaving *l)
-{
-	char unit[JOIN_UNIT_SIZE];
-
-	if (!l->units)
-		return;
-	(void)snprintf(unit, sizeof(unit), JOIN_UNIT, l->name);
-	call("disable", "--now", unit);
-	if (l->last)
-		call("disable", "--now", UNITS_RENEW);
-}
-
 /* nfdnsd answers without the table, or ends if join had started it. */
 static void
 tell_daemon(const struct leaving *l)
@@ -246,8 +233,15 @@ leave(struct leaving *l)
 	take_out_table(l);
 	take_out_feed(l);
 	if (l->diag.errors == 0) {
+		char unit[JOIN_UNIT_SIZE];
+
 		tell_daemon(l);
-		stop_feed(l);
+		if (l->units) {
+			(void)snprintf(unit, sizeof(unit), JOIN_UNIT, l->name);
+			call("disable", "--now", unit);
+			if (l->last)
+				call("disable", "--now", UNITS_RENEW);
+		}
 		remove_files(l);
 		if (l->units)
 			call("daemon-reload", NULL, NULL);
@@ -263,21 +257,6 @@ leave(struct leaving *l)
 	diag_free(&l->diag);
 	free(l->record);
 	return good;
-}
-
-static int
-leave_all(const struct config *config, const struct feeds *feeds, bool units)
-{
-	int code = EXIT_OK;
-
-	for (size_t i = 0; i < feeds->count; i++) {
-		struct leaving l = { .config = config, .units = units,
-		    .name = feeds->names[i] };
-
-		if (!leave(&l))
-			code = EXIT_ERROR;
-	}
-	return code;
 }
 
 static int
@@ -299,7 +278,15 @@ show_and_leave(const struct config *config, const struct feeds *feeds,
 		    "if no feed is left.");
 	if (!confirm("leave", yes, dry_run, &code))
 		return code;
-	return leave_all(config, feeds, units);
+	code = EXIT_OK;
+	for (size_t i = 0; i < feeds->count; i++) {
+		struct leaving l = { .config = config, .units = units,
+		    .name = feeds->names[i] };
+
+		if (!leave(&l))
+			code = EXIT_ERROR;
+	}
+	return code;
 }
 
 static bool

@@ -618,27 +618,6 @@ print_json(const struct top *t)
 	return json_write_end(&w);
 }
 
-static int
-run(struct top *t)
-{
-	int error = take_first(t);
-
-	if (t->once && t->rounds == 0)
-		t->rounds = 1;
-	for (uint64_t round = 0; error == 0 && (t->rounds == 0 ||
-	    round < t->rounds); round++) {
-		(void)poll(NULL, 0, t->delay_ms);
-		error = take_reading(t);
-		if (error == 0 && round > 0 && !isatty(STDOUT_FILENO))
-			(void)putchar('\n');
-		if (error == 0)
-			error = t->json ? print_json(t) : print(t);
-		if (error == 0 && (fflush(stdout) != 0 || ferror(stdout)))
-			error = -errno;
-	}
-	return error;
-}
-
 int
 cmd_top(const struct config *config, int argc, char **argv)
 {
@@ -649,7 +628,20 @@ cmd_top(const struct config *config, int argc, char **argv)
 	if (!command_options_only(top_options, "nfdns top", &t, argc, argv))
 		return EXIT_USAGE;
 	t.once |= t.json;
-	error = run(&t);
+	error = take_first(&t);
+	if (t.once && t.rounds == 0)
+		t.rounds = 1;
+	for (uint64_t round = 0; error == 0 && (t.rounds == 0 ||
+	    round < t.rounds); round++) {
+		(void)poll(NULL, 0, t.delay_ms);
+		error = take_reading(&t);
+		if (error == 0 && round > 0 && !isatty(STDOUT_FILENO))
+			(void)putchar('\n');
+		if (error == 0)
+			error = t.json ? print_json(&t) : print(&t);
+		if (error == 0 && (fflush(stdout) != 0 || ferror(stdout)))
+			error = -errno;
+	}
 	forget(&t.now);
 	forget(&t.before);
 	hitters_close(&t.hitters);

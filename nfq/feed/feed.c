@@ -41,19 +41,6 @@ static int (*const run_functions[])(const struct feed_config *,
 	[FEED_KUBERNETES] = kubernetes_run,
 };
 
-/* /run is gone after a reboot, but a table is not older for that. */
-static void
-keep_seen(struct feeding *f, monotime_t now)
-{
-	if (!f->report.status.connected || (monotime_is_set(f->seen) &&
-	    monotime_ms_since(now, f->seen) < SEEN_MS))
-		return;
-	f->seen = now;
-	/* What cannot be kept there is said with the table. */
-	(void)!feed_status_seen(f->conf->state_dir, f->conf->feed.name,
-	    f->report.current);
-}
-
 static void
 write_report(struct feeding *f, monotime_t now)
 {
@@ -74,7 +61,14 @@ write_report(struct feeding *f, monotime_t now)
 	f->warned = error < 0;
 	f->changed = false;
 	f->written = now;
-	keep_seen(f, now);
+	/* /run is gone after a reboot, but a table is not older for that. */
+	if (!f->report.status.connected || (monotime_is_set(f->seen) &&
+	    monotime_ms_since(now, f->seen) < SEEN_MS))
+		return;
+	f->seen = now;
+	/* What cannot be kept there is said with the table. */
+	(void)!feed_status_seen(f->conf->state_dir, f->conf->feed.name,
+	    f->report.current);
 }
 
 static void
@@ -157,14 +151,6 @@ open_signals(void)
 	return signalfd(-1, &ours, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-/* Libraries load modules once; later nothing can be loaded. */
-static void
-prepare_libraries(void)
-{
-	(void)OPENSSL_init_ssl(OPENSSL_INIT_LOAD_CONFIG, NULL);
-	tzset();
-}
-
 static int
 start(struct feeding *f)
 {
@@ -181,7 +167,9 @@ start(struct feeding *f)
 	(void)mkdir(f->conf->run_dir, 0755);
 	f->signals = open_signals();
 	error = f->signals < 0 ? -errno : notify_keep();
-	prepare_libraries();
+	/* Libraries load modules once; later nothing can be loaded. */
+	(void)OPENSSL_init_ssl(OPENSSL_INIT_LOAD_CONFIG, NULL);
+	tzset();
 	if (error == 0)
 		error = sandbox_feed();
 	if (error < 0)

@@ -80,19 +80,6 @@ int keep_file_read(struct keep_file *file, int directory, const char *name,
     struct table_names *names, const char **why)
     __attribute__((warn_unused_result));
 
-/* Whether "name" is still the very file that was read. */
-bool keep_file_is_current(const struct keep_file *file, int directory,
-    const char *name);
-
-/*
- * Makes "name" a file of that header and table, by rename, and on the disk before
- * this returns.  0 and *file, which is open; or a negative errno, and "name" is what
- * it was.
- */
-int keep_file_write(struct keep_file *file, int directory, const char *name,
-    const struct feed_header *header, const struct feed_table *table)
-    __attribute__((warn_unused_result));
-
 void keep_file_clear(struct keep_file *file);
 
 #endif

@@ -29,20 +29,6 @@ control_send(int socket, const struct control_message *message, const int *fds,
 	return 0;
 }
 
-/* 0, or a negative errno as control_receive(). */
-static int
-judge(const struct control_message *message, ssize_t length, int flags,
-    size_t files)
-{
-	if (length != (ssize_t)sizeof(*message) || (flags & MSG_TRUNC) != 0 ||
-	    message->kind >= CONTROL_KINDS ||
-	    message->name_length > FLUSH_OCTETS)
-		return -EPROTO;
-	if ((flags & MSG_CTRUNC) != 0)
-		return -EMFILE;
-	return message->fd_count == files ? 0 : -EPROTO;
-}
-
 int
 control_receive(int socket, struct control_message *message, int *fds)
 {
@@ -60,7 +46,14 @@ control_receive(int socket, struct control_message *message, int *fds)
 	if (length == 0)
 		return -ECONNRESET;
 	count = fds_take(&header, fds, CONTROL_MAX_FDS);
-	error = judge(message, length, header.msg_flags, count);
+	if (length != (ssize_t)sizeof(*message) ||
+	    (header.msg_flags & MSG_TRUNC) != 0 || message->kind >=
+	    CONTROL_KINDS || message->name_length > FLUSH_OCTETS)
+		error = -EPROTO;
+	else if ((header.msg_flags & MSG_CTRUNC) != 0)
+		error = -EMFILE;
+	else
+		error = message->fd_count == count ? 0 : -EPROTO;
 	if (error < 0) {
 		for (size_t i = 0; i < count && i < CONTROL_MAX_FDS; i++)
 			(void)close(fds[i]);

@@ -16,13 +16,6 @@ static const struct dns_name version_name = {
 	.length = 15, .labels = 2, .octets = "\007version\005nfdns",
 };
 
-static bool
-is_text_question(const struct question *question)
-{
-	return question->form == QUESTION_CHAOS &&
-	    (question->type == TYPE_TXT || question->type == TYPE_ANY);
-}
-
 /* What rules for more names have noted; that of those before them stays. */
 static void
 add_notes(struct policy_found *to, const struct policy_found *from)
@@ -135,7 +128,8 @@ gather_other(struct interception *out, const struct answer_source *source,
 {
 	struct question *question = &out->question;
 
-	if (is_text_question(question)) {
+	if (question->form == QUESTION_CHAOS && (question->type == TYPE_TXT ||
+	    question->type == TYPE_ANY)) {
 		out->canary = name_equal(&question->name, &canary_name);
 		facts->own_name = out->canary ||
 		    name_equal(&question->name, &version_name);
@@ -263,15 +257,6 @@ act(struct interception *out, const struct facts *facts, uint32_t rotation,
 	if (!room.stream)
 		out->reply_length = packet_reply(&out->packet, room.octets,
 		    out->answer_length);
-}
-
-static void
-begin(struct interception *out)
-{
-	out->canary = out->others = out->judged = false;
-	out->answer = NULL;
-	out->answer_length = 0;
-	out->reply_length = 0;
 }
 
 static bool
@@ -433,7 +418,10 @@ intercept_answer(struct interception *out, const struct answer_source *source,
 {
 	struct facts facts;
 
-	begin(out);
+	out->canary = out->others = out->judged = false;
+	out->answer = NULL;
+	out->answer_length = 0;
+	out->reply_length = 0;
 	if (out->form != PACKET_OK) {
 		out->decision = decide_packet(out, source);
 		restrict_to(out);

@@ -226,21 +226,6 @@ write_line(int channel, char letter, const char *text)
 	}
 }
 
-static void
-write_diag(int channel, const struct diag *diag)
-{
-	for (size_t i = 0; i < diag->kept; i++)
-		write_line(channel, "EWN"[diag->entries[i].level],
-		    diag->entries[i].text);
-	if (diag_dropped(diag) > 0) {
-		char text[64];
-
-		(void)snprintf(text, sizeof(text), "and %zu more like these",
-		    diag_dropped(diag));
-		write_line(channel, diag->errors > 0 ? 'E' : 'W', text);
-	}
-}
-
 /* Reports a process that cannot be set up; returns its exit status. */
 static int
 refuse(int channel, const char *what, int error)
@@ -321,7 +306,16 @@ run(const struct compiler_job *job)
 	    (error = sandbox_compiler_seccomp()) < 0)
 		return refuse(job->channel, "confine itself", error);
 	error = compile_all(job, &diag);
-	write_diag(job->channel, &diag);
+	for (size_t i = 0; i < diag.kept; i++)
+		write_line(job->channel, "EWN"[diag.entries[i].level],
+		    diag.entries[i].text);
+	if (diag_dropped(&diag) > 0) {
+		char text[64];
+
+		(void)snprintf(text, sizeof(text), "and %zu more like these",
+		    diag_dropped(&diag));
+		write_line(job->channel, diag.errors > 0 ? 'E' : 'W', text);
+	}
 	if (error == -ENOMEM)
 		return COMPILER_NO_MEMORY;
 	if (error < 0 || diag.errors > 0)
@@ -329,18 +323,6 @@ run(const struct compiler_job *job)
 	/* The kernel takes a while to free the memory of a large table. */
 	write_line(job->channel, 'D', "done");
 	return COMPILER_DONE;
-}
-
-/* When memory ends, the daemon goes on with the table that it has. */
-static void
-go_first(void)
-{
-	const int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
-
-	if (fd < 0)
-		return;
-	(void)!write(fd, "1000", 4);
-	(void)close(fd);
 }
 
 /* Only the job's files stay open. */
@@ -402,11 +384,17 @@ compiler_become(const struct compiler_owner *owner,
     const struct compiler_job *job)
 {
 	int error;
+	int fd;
 
 	(void)prctl(PR_SET_NAME, PROCESS_NAME, 0, 0, 0);
 	/* The parent takes SIGXFSZ to mean that the table is too large. */
 	(void)signal(SIGXFSZ, SIG_DFL);
-	go_first();
+	/* When memory ends, the daemon goes on with the table that it has. */
+	fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+	if (fd >= 0) {
+		(void)!write(fd, "1000", 4);
+		(void)close(fd);
+	}
 	if ((error = keep_files(job)) < 0)
 		_exit(refuse(job->channel, "close its parent's files", error));
 	if ((error = leave_shared_memory()) < 0)
@@ -686,18 +674,6 @@ take_line(struct compiler *c, struct diag *diag)
 	c->fill = 0;
 }
 
-static void
-take_octets(struct compiler *c, const char *octets, size_t length,
-    struct diag *diag)
-{
-	for (size_t i = 0; i < length; i++) {
-		if (octets[i] == '\n')
-			take_line(c, diag);
-		else if (c->fill < sizeof(c->line) - 1)
-			c->line[c->fill++] = octets[i];
-	}
-}
-
 bool
 compiler_read(struct compiler *c, struct diag *diag)
 {
@@ -708,7 +684,12 @@ compiler_read(struct compiler *c, struct diag *diag)
 		return errno == EAGAIN || errno == EINTR;
 	if (n == 0)
 		return false;
-	take_octets(c, octets, (size_t)n, diag);
+	for (size_t i = 0; i < (size_t)n; i++) {
+		if (octets[i] == '\n')
+			take_line(c, diag);
+		else if (c->fill < sizeof(c->line) - 1)
+			c->line[c->fill++] = octets[i];
+	}
 	/* More lines than any compiler sends. */
 	if (c->lines > 2 * MAX_LINES) {
 		end_child(c);

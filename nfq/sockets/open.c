@@ -200,15 +200,6 @@ sockets_reconnect(int fd, const struct sockets_request *request)
 	return connect(fd, &to.any, size) < 0 ? -errno : 0;
 }
 
-static int
-connect_asking(int fd, const struct sockets_request *request, uint32_t mark)
-{
-	if (mark != 0 && setsockopt(fd, SOL_SOCKET, SO_MARK, &mark,
-	    sizeof(mark)) < 0)
-		return -errno;
-	return sockets_reconnect(fd, request);
-}
-
 /*
  * A port that bind(2) did not choose is given up, too: __udp_disconnect() in
  * net/ipv4/udp.c.
@@ -265,12 +256,17 @@ sockets_open(const struct sockets_request *request, uint32_t mark)
 
 	if (fd < 0)
 		return -errno;
-	if (request->kind == SOCKETS_CONNECTION)
+	if (request->kind == SOCKETS_CONNECTION) {
 		error = begin_connection(fd, request, mark);
-	else if (request->kind == SOCKETS_LISTENER)
+	} else if (request->kind == SOCKETS_LISTENER) {
 		error = bind_listener(fd, request);
-	else if (request->kind == SOCKETS_ASKING)
-		error = connect_asking(fd, request, mark);
+	} else if (request->kind == SOCKETS_ASKING) {
+		if (mark != 0 && setsockopt(fd, SOL_SOCKET, SO_MARK, &mark,
+		    sizeof(mark)) < 0)
+			error = -errno;
+		else
+			error = sockets_reconnect(fd, request);
+	}
 	if (error == 0)
 		return fd;
 	(void)close(fd);

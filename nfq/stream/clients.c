@@ -92,17 +92,6 @@ list_of(const struct stream_clients *c, const struct stream_client_key *key)
 	    c->mask];
 }
 
-static struct stream_client *
-find(const struct stream_clients *c, const struct stream_client_key *key)
-{
-	struct stream_client *client;
-
-	LIST_FOREACH(client, list_of(c, key), same_hash)
-		if (memcmp(&client->key, key, sizeof(*key)) == 0)
-			break;
-	return client;
-}
-
 int
 stream_clients_grow(struct stream_clients *c, size_t connections)
 {
@@ -131,8 +120,11 @@ struct stream_client *
 stream_clients_add(struct stream_clients *c,
     const struct stream_client_key *key)
 {
-	struct stream_client *client = find(c, key);
+	struct stream_client *client;
 
+	LIST_FOREACH(client, list_of(c, key), same_hash)
+		if (memcmp(&client->key, key, sizeof(*key)) == 0)
+			break;
 	if (client == NULL) {
 		client = calloc(1, sizeof(*client));
 		if (client == NULL)

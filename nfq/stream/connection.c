@@ -203,20 +203,6 @@ stream_client_begin_raw(struct stream *s, struct stream_connection *c)
 	return take_messages(s, c, fetch_input(s, c));
 }
 
-static enum stream_next
-read_client(struct stream *s, struct stream_connection *c)
-{
-	size_t kept = fetch_input(s, c);
-	ssize_t n = recv(c->client.fd, s->input + kept,
-	    STREAM_TURN, MSG_DONTWAIT);
-
-	if (n < 0 && errno != EAGAIN && errno != EINTR)
-		return STREAM_CLOSE;
-	if (n == 0)
-		c->ended = true;
-	return take_messages(s, c, kept + (n > 0 ? (size_t)n : 0));
-}
-
 enum stream_next
 stream_client_ready(struct stream *s, struct stream_connection *c,
     uint32_t events)
@@ -228,17 +214,18 @@ stream_client_ready(struct stream *s, struct stream_connection *c,
 	if ((events & EPOLLOUT) != 0 && stream_buffer_length(&c->out) > 0 &&
 	    stream_send_waiting(s, c) == STREAM_CLOSE)
 		return STREAM_CLOSE;
-	if ((events & EPOLLIN) != 0 && !c->ended && can_take(s, c))
-		return read_client(s, c);
-	return STREAM_GO_ON;
-}
+	if ((events & EPOLLIN) != 0 && !c->ended && can_take(s, c)) {
+		size_t kept = fetch_input(s, c);
+		ssize_t n = recv(c->client.fd, s->input + kept, STREAM_TURN,
+		    MSG_DONTWAIT);
 
-/* Whether nothing more will happen on it. */
-static bool
-is_over(const struct stream_connection *c)
-{
-	return c->ended && stream_buffer_length(&c->out) == 0 &&
-	    c->question_count == 0 && !stream_relay_is_busy(c);
+		if (n < 0 && errno != EAGAIN && errno != EINTR)
+			return STREAM_CLOSE;
+		if (n == 0)
+			c->ended = true;
+		return take_messages(s, c, kept + (n > 0 ? (size_t)n : 0));
+	}
+	return STREAM_GO_ON;
 }
 
 /*
@@ -270,7 +257,9 @@ stream_client_settle(struct stream *s, struct stream_connection *c)
 
 	if (next != STREAM_GO_ON)
 		return next;
-	if (is_over(c))
+	/* Nothing more will happen on it. */
+	if (c->ended && stream_buffer_length(&c->out) == 0 &&
+	    c->question_count == 0 && !stream_relay_is_busy(c))
 		return STREAM_CLOSE;
 	if (!c->ended && can_take(s, c))
 		events |= EPOLLIN;

@@ -103,21 +103,6 @@ stream_pending_drop(struct stream_pendings *list, struct stream_pending *p)
 	free(p);
 }
 
-static void
-stream_pending_clear(struct stream_pendings *list)
-{
-	struct stream_pending *p, *next;
-
-	for (p = TAILQ_FIRST(&list->all); p != NULL; p = next) {
-		next = TAILQ_NEXT(p, link);
-		free(p);
-	}
-	TAILQ_INIT(&list->all);
-	list->unsent = NULL;
-	list->sent = list->octets = 0;
-	list->count = 0;
-}
-
 /* Takes note that n more octets were sent; or that all must be sent again. */
 static void
 stream_pending_sent(struct stream_pendings *list, size_t n)
@@ -136,13 +121,6 @@ stream_pending_sent(struct stream_pendings *list, size_t n)
 		if (p->unmatched)
 			stream_pending_drop(list, p);
 	}
-}
-
-static void
-stream_pending_send_again(struct stream_pendings *list)
-{
-	list->unsent = TAILQ_FIRST(&list->all);
-	list->sent = 0;
 }
 
 /*
@@ -180,10 +158,18 @@ void
 stream_relay_free(struct stream_connection *c)
 {
 	struct stream_relay *r = c->relay;
+	struct stream_pending *p, *next;
 
 	if (r == NULL)
 		return;
-	stream_pending_clear(&r->asked);
+	for (p = TAILQ_FIRST(&r->asked.all); p != NULL; p = next) {
+		next = TAILQ_NEXT(p, link);
+		free(p);
+	}
+	TAILQ_INIT(&r->asked.all);
+	r->asked.unsent = NULL;
+	r->asked.sent = r->asked.octets = 0;
+	r->asked.count = 0;
 	stream_buffer_clear(&r->in);
 	free(r);
 	c->relay = NULL;
@@ -252,7 +238,8 @@ open_server(struct stream *s, struct stream_connection *c)
 	r->answers = false;
 	r->shut = false;
 	r->since = s->thread.now;
-	stream_pending_send_again(&r->asked);
+	r->asked.unsent = TAILQ_FIRST(&r->asked.all);
+	r->asked.sent = 0;
 	stream_count(s, STREAM_RELAYS);
 	return 0;
 }
@@ -434,24 +421,6 @@ take_answers(struct stream *s, struct stream_connection *c, size_t length)
 	    STREAM_CLOSE : STREAM_GO_ON;
 }
 
-static enum stream_next
-read_server(struct stream *s, struct stream_connection *c)
-{
-	struct stream_relay *r = c->relay;
-	size_t kept = stream_buffer_length(&r->in);
-	ssize_t n = recv(c->server.fd, s->input + kept, STREAM_READ,
-	    MSG_DONTWAIT);
-
-	if (n < 0 && (errno == EAGAIN || errno == EINTR))
-		return STREAM_GO_ON;
-	if (n <= 0)
-		return lose_server(s, c);
-	if (kept > 0)
-		memcpy(s->input, r->in.octets + r->in.start, kept);
-	stream_buffer_clear(&r->in);
-	return take_answers(s, c, kept + (size_t)n);
-}
-
 static bool
 is_connected(const struct stream_connection *c)
 {
@@ -462,26 +431,34 @@ is_connected(const struct stream_connection *c)
 	    &size) == 0 && error == 0;
 }
 
-static enum stream_next
-finish_connect(struct stream *s, struct stream_connection *c)
-{
-	if (!is_connected(c))
-		return fail(s, c, EDE_NO_REACHABLE_AUTHORITY);
-	c->relay->connecting = false;
-	c->relay->since = s->thread.now;
-	return STREAM_GO_ON;
-}
-
 enum stream_next
 stream_relay_ready(struct stream *s, struct stream_connection *c,
     uint32_t events)
 {
 	if (c->server.fd < 0)
 		return STREAM_GO_ON;	/* closed earlier in this round */
-	if (c->relay->connecting)
-		return finish_connect(s, c);
-	if ((events & (EPOLLIN | EPOLLERR | EPOLLHUP)) != 0)
-		return read_server(s, c);
+	if (c->relay->connecting) {
+		if (!is_connected(c))
+			return fail(s, c, EDE_NO_REACHABLE_AUTHORITY);
+		c->relay->connecting = false;
+		c->relay->since = s->thread.now;
+		return STREAM_GO_ON;
+	}
+	if ((events & (EPOLLIN | EPOLLERR | EPOLLHUP)) != 0) {
+		struct stream_relay *r = c->relay;
+		size_t kept = stream_buffer_length(&r->in);
+		ssize_t n = recv(c->server.fd, s->input + kept, STREAM_READ,
+		    MSG_DONTWAIT);
+
+		if (n < 0 && (errno == EAGAIN || errno == EINTR))
+			return STREAM_GO_ON;
+		if (n <= 0)
+			return lose_server(s, c);
+		if (kept > 0)
+			memcpy(s->input, r->in.octets + r->in.start, kept);
+		stream_buffer_clear(&r->in);
+		return take_answers(s, c, kept + (size_t)n);
+	}
 	return STREAM_GO_ON;
 }
 

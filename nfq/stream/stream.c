@@ -314,28 +314,6 @@ stream_run(struct answering_thread *thread)
 	}
 }
 
-/* 0 or a negative errno. */
-static int
-init(struct stream *s, const struct worker_handover *h)
-{
-	s->clients = stream_clients_new(s->limits.connections + 1);
-	if (s->clients == NULL)
-		return -ENOMEM;
-	s->epoll = epoll_create1(EPOLL_CLOEXEC);
-	if (s->epoll < 0)
-		return -errno;
-	for (size_t i = 0; i < STREAM_LISTENERS; i++) {
-		const int fd = h->listeners[i];
-
-		s->listeners[i] = (struct stream_end){ ROLE_LISTENER, fd, 0,
-			NULL };
-		if (fd < 0)
-			continue;
-		stream_watch(s, &s->listeners[i], EPOLLIN);
-	}
-	return 0;
-}
-
 static void
 ask(struct stream *s, struct stream_asked *q)
 {
@@ -378,7 +356,22 @@ stream_new(struct stream **stream, struct answering_threads *threads,
 	s->files_max = UINT64_MAX;
 	s->senders = h->senders;
 	count_open(s);
-	return init(s, h);
+	s->clients = stream_clients_new(s->limits.connections + 1);
+	if (s->clients == NULL)
+		return -ENOMEM;
+	s->epoll = epoll_create1(EPOLL_CLOEXEC);
+	if (s->epoll < 0)
+		return -errno;
+	for (size_t i = 0; i < STREAM_LISTENERS; i++) {
+		const int fd = h->listeners[i];
+
+		s->listeners[i] = (struct stream_end){ ROLE_LISTENER, fd, 0,
+			NULL };
+		if (fd < 0)
+			continue;
+		stream_watch(s, &s->listeners[i], EPOLLIN);
+	}
+	return 0;
 }
 
 void

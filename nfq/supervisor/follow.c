@@ -32,22 +32,6 @@ add_sets(struct watch *watch, const struct policy *policy,
 	}
 }
 
-static void
-add_rules(struct watch *watch, const struct policy *policy, bool all)
-{
-	for (size_t i = 0; i < policy->rule_count; i++) {
-		const struct policy_rule *rule = &policy->rules[i];
-
-		if (rule->watch == 0 && !all)
-			continue;
-		if (rule->zone != 0)
-			add(watch, policy->sets[rule->zone - 1].path,
-			    WATCH_TABLES, true);
-		add_sets(watch, policy, &rule->match.names);
-		add_sets(watch, policy, &rule->not.names);
-	}
-}
-
 struct watch *
 follow_open(const struct config *config, bool all)
 {
@@ -72,7 +56,17 @@ follow_open(const struct config *config, bool all)
 			add(watch, source->path, WATCH_TABLES,
 			    source->format->includes);
 	}
-	add_rules(watch, &config->policy, all);
+	for (size_t i = 0; i < config->policy.rule_count; i++) {
+		const struct policy_rule *rule = &config->policy.rules[i];
+
+		if (rule->watch == 0 && !all)
+			continue;
+		if (rule->zone != 0)
+			add(watch, config->policy.sets[rule->zone - 1].path,
+			    WATCH_TABLES, true);
+		add_sets(watch, &config->policy, &rule->match.names);
+		add_sets(watch, &config->policy, &rule->not.names);
+	}
 	return watch;
 }
 

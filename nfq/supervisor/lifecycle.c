@@ -571,20 +571,6 @@ stop_rules(struct supervisor *s)
 	s->kernel = NULL;
 }
 
-/*
- * Stops queueing new questions.  The base chains stay for now: the kernel drops
- * queued packets when a base chain is removed.
- */
-static void
-stop_queueing(struct supervisor *s)
-{
-	struct diag diag = DIAG_INIT;
-
-	if (s->has_rules && install_canary(s, RULES_LEAVING, &diag) < 0)
-		diag_log(&diag);
-	diag_free(&diag);
-}
-
 void
 supervisor_stop(struct supervisor *s)
 {
@@ -599,8 +585,17 @@ supervisor_stop(struct supervisor *s)
 	keep_image_stop(s);
 	watch_close(s->watch);
 	s->watch = NULL;
-	if (!s->hand_over)
-		stop_queueing(s);
+	if (!s->hand_over) {
+		struct diag diag = DIAG_INIT;
+
+		/*
+		 * No new questions are queued.  The base chains stay for now:
+		 * the kernel drops queued packets when a base chain is removed.
+		 */
+		if (s->has_rules && install_canary(s, RULES_LEAVING, &diag) < 0)
+			diag_log(&diag);
+		diag_free(&diag);
+	}
 	worker_process_stop(&s->worker, SUPERVISOR_STOP_MS, s->hand_over);
 	worker_process_close(&s->worker);
 	supervisor_stop_tls(s);

@@ -193,23 +193,6 @@ struct queue_numbers {
 	uint32_t waiting[CONFIG_MAX_WORKERS];	/* of each, without verdict */
 };
 
-/*
- * From the sockets: packets that a full socket dropped, and about how many are
- * unread.  A supervisor that is not root may not read the kernel's list.
- */
-static void
-ask_sockets(const struct supervisor *s, struct queue_numbers *numbers)
-{
-	for (size_t i = 0; i < s->queue_count; i++) {
-		uint32_t octets, drops;
-
-		if (queue_backlog(s->queues[i], &octets, &drops) < 0)
-			continue;
-		numbers->dropped += drops;
-		numbers->waiting[i] = queue_packets_of(octets);
-	}
-}
-
 /* All zero if they cannot be read. */
 static void
 read_queues(const struct supervisor *s, struct queue_numbers *numbers)
@@ -219,7 +202,19 @@ read_queues(const struct supervisor *s, struct queue_numbers *numbers)
 
 	memset(numbers, 0, sizeof(*numbers));
 	if (file == NULL) {
-		ask_sockets(s, numbers);
+		/*
+		 * From the sockets: packets that a full socket dropped, and
+		 * about how many are unread.  A supervisor that is not root may
+		 * not read the kernel's list.
+		 */
+		for (size_t i = 0; i < s->queue_count; i++) {
+			uint32_t octets, drops;
+
+			if (queue_backlog(s->queues[i], &octets, &drops) < 0)
+				continue;
+			numbers->dropped += drops;
+			numbers->waiting[i] = queue_packets_of(octets);
+		}
 		return;
 	}
 	while (fgets(line, sizeof(line), file) != NULL) {
@@ -240,11 +235,15 @@ read_queues(const struct supervisor *s, struct queue_numbers *numbers)
 }
 
 static void
-show_counters(struct supervisor *s, const struct queue_numbers *numbers)
+monitor_counters_tick(struct supervisor *s)
 {
-	struct status_supervisor *page = s->status.supervisor;
+	struct queue_numbers numbers;
+	struct status_supervisor *page;
 	uint64_t packets[RULES_COUNTERS];
+	struct status_counters c;
 
+	read_queues(s, &numbers);
+	page = s->status.supervisor;
 	if (rules_kernel_counters(s->kernel, packets) == 0) {
 		atomic_store(&page->rule_packets, packets[COUNTER_QUESTIONS]);
 		atomic_store(&page->surplus, packets[COUNTER_SURPLUS]);
@@ -252,33 +251,17 @@ show_counters(struct supervisor *s, const struct queue_numbers *numbers)
 		    packets[COUNTER_STREAMS_FULL]);
 	}
 	for (size_t i = 0; i < s->queue_count; i++)
-		atomic_store(&page->queue_waiting[i], numbers->waiting[i]);
-	if (numbers->dropped > 0)
-		atomic_store(&page->queue_dropped, numbers->dropped);
-}
-
-/*
- * For packet logs, which have no record of what nobody read.  What is "unseen" is not
- * among it: that number has packets that are about to be read.
- */
-static void
-count_unread(struct supervisor *s)
-{
-	struct status_counters c;
-
+		atomic_store(&page->queue_waiting[i], numbers.waiting[i]);
+	if (numbers.dropped > 0)
+		atomic_store(&page->queue_dropped, numbers.dropped);
+	/*
+	 * For packet logs, which have no record of what nobody read.  What is
+	 * "unseen" is not among it: that number has packets that are about to
+	 * be read.
+	 */
 	status_counters(&s->status, &c);
-	atomic_store(&s->status.workers[0].unread, c.queue_dropped +
-	    atomic_load(&s->status.supervisor->surplus));
-}
-
-static void
-monitor_counters_tick(struct supervisor *s)
-{
-	struct queue_numbers numbers;
-
-	read_queues(s, &numbers);
-	show_counters(s, &numbers);
-	count_unread(s);
+	atomic_store(&s->status.workers[0].unread,
+	    c.queue_dropped + atomic_load(&s->status.supervisor->surplus));
 }
 
 /*

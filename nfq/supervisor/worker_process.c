@@ -228,19 +228,6 @@ worker_process_kill(struct worker_process *k)
 	(void)kill(k->pid, SIGKILL);
 }
 
-/* Another worker may have fewer threads. */
-static void
-clear_slots(const struct worker_process *k)
-{
-	for (size_t i = 0; i < k->status->worker_slots; i++) {
-		struct status_worker *slot = &k->status->workers[i];
-
-		atomic_store(&slot->thread, 0);
-		atomic_store(&slot->busy, 0);
-		atomic_store(&slot->forward[FORWARD_HELD], 0);
-	}
-}
-
 int
 worker_process_start(struct worker_process *k, monotime_t now)
 {
@@ -250,7 +237,14 @@ worker_process_start(struct worker_process *k, monotime_t now)
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
 		return -errno;
 	handover = handover_of(k, ends[1]);
-	clear_slots(k);
+	/* Another worker may have fewer threads. */
+	for (size_t i = 0; i < k->status->worker_slots; i++) {
+		struct status_worker *slot = &k->status->workers[i];
+
+		atomic_store(&slot->thread, 0);
+		atomic_store(&slot->busy, 0);
+		atomic_store(&slot->forward[FORWARD_HELD], 0);
+	}
 	k->pid = fork();
 	if (k->pid == 0)
 		_exit(worker_run(&handover));

@@ -110,19 +110,6 @@ sweep(struct supervisor *s, enum conntrack_side side, monotime_t end)
 		give_up(s, error);
 }
 
-/* In SETTLE_MS the last replies to earlier questions arrive. */
-static void
-enter(struct supervisor *s)
-{
-	const monotime_t now = monotime_now();
-
-	(void)poll(NULL, 0, SETTLE_MS);
-	s->zone.looks = LOOKS;
-	s->zone.wait_ms = FIRST_LOOK_MS;
-	s->zone.next = monotime_add_ms(now, s->zone.wait_ms);
-	sweep(s, CONNTRACK_OUTSIDE, monotime_add_ms(now, HOLD_MS));
-}
-
 int
 zone_install(struct supervisor *s, bool change, struct diag *diag)
 {
@@ -131,8 +118,16 @@ zone_install(struct supervisor *s, bool change, struct diag *diag)
 	if (change)
 		stop_worker(s);
 	error = rules_kernel_install(s->kernel, &s->set, &s->features, diag);
-	if (change && error == 0)
-		enter(s);
+	if (change && error == 0) {
+		const monotime_t now = monotime_now();
+
+		/* In SETTLE_MS the last replies to earlier questions arrive. */
+		(void)poll(NULL, 0, SETTLE_MS);
+		s->zone.looks = LOOKS;
+		s->zone.wait_ms = FIRST_LOOK_MS;
+		s->zone.next = monotime_add_ms(now, s->zone.wait_ms);
+		sweep(s, CONNTRACK_OUTSIDE, monotime_add_ms(now, HOLD_MS));
+	}
 	if (change)
 		(void)signal_worker(s, SIGCONT);
 	return error;

@@ -76,13 +76,6 @@ generation_get(generation_place *in_use, generation_place *current)
 	return g;
 }
 
-/* The thread no longer uses what generation_get() returned. */
-static void
-generation_put(generation_place *in_use)
-{
-	atomic_store_explicit(in_use, NULL, memory_order_release);
-}
-
 void
 generation_pause(void)
 {
@@ -351,7 +344,8 @@ answering_end(struct answering_thread *t)
 	struct status_worker *slot = t->slot;
 
 	t->generation = NULL;
-	generation_put(&t->in_use);
+	/* The thread no longer uses what generation_get() returned. */
+	atomic_store_explicit(&t->in_use, NULL, memory_order_release);
 	if (t->recorded)
 		audit_wake(t->audit, t->number);
 	t->recorded = false;

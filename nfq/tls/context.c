@@ -79,23 +79,17 @@ names_of(const X509 *leaf, char *text, size_t size)
 }
 
 static void
-peer_text(const struct tls_peer *peer, char text[static TLS_TEXT])
-{
-	if (peer->name[0] != '\0')
-		(void)snprintf(text, TLS_TEXT, "%s", peer->name);
-	else
-		address_text(peer->address, peer->family == AF_INET ? 4 : 16,
-		    text);
-}
-
-static void
 wrong_name(const X509 *leaf, const struct tls_peer *peer,
     char text[static TLS_TEXT])
 {
 	char names[NAMES_SHOWN * (NAME_SHOWN + 2) + 24], wanted[TLS_TEXT];
 
 	names_of(leaf, names, sizeof(names));
-	peer_text(peer, wanted);
+	if (peer->name[0] != '\0')
+		(void)snprintf(wanted, TLS_TEXT, "%s", peer->name);
+	else
+		address_text(peer->address, peer->family == AF_INET ? 4 : 16,
+		    wanted);
 	(void)snprintf(text, TLS_TEXT, "certificate is for %s, not %.48s",
 	    names, wanted);
 }
@@ -226,20 +220,6 @@ is_current(SSL_SESSION *session)
 	    (int64_t)time(NULL) - SSL_SESSION_get_time(session) < SESSION_S;
 }
 
-/* Each is used once (RFC 8446 appendix C.4). */
-static void
-resume(struct tls_context *context, SSL *ssl, const struct tls_peer *peer)
-{
-	struct tls_session *place = session_of(context, peer);
-
-	if (place == NULL)
-		return;
-	if (is_current(place->session))
-		(void)SSL_set_session(ssl, place->session);
-	SSL_SESSION_free(place->session);
-	place->session = NULL;
-}
-
 static int
 verified(int good, X509_STORE_CTX *store)
 {
@@ -314,6 +294,8 @@ set_peer(SSL *ssl, const struct tls_peer *peer)
 SSL *
 tls_context_connection(struct tls_context *context, struct tls_verified *v)
 {
+	struct tls_session *place;
+
 	SSL *ssl = SSL_new(context->ssl);
 
 	v->context = context;
@@ -324,7 +306,14 @@ tls_context_connection(struct tls_context *context, struct tls_verified *v)
 		ERR_clear_error();
 		return NULL;
 	}
-	resume(context, ssl, &v->peer);
+	/* Each is used once (RFC 8446 appendix C.4). */
+	place = session_of(context, &v->peer);
+	if (place != NULL) {
+		if (is_current(place->session))
+			(void)SSL_set_session(ssl, place->session);
+		SSL_SESSION_free(place->session);
+		place->session = NULL;
+	}
 	ERR_clear_error();
 	return ssl;
 }

@@ -176,19 +176,6 @@ took(struct tls_way *way, size_t count)
 		way->begin = way->end = 0;
 }
 
-/* What the other process has written, and its end. */
-static void
-read_stream(struct tls_connection *c, struct tls_way *out)
-{
-	const ssize_t n = recv(c->stream, out->octets, sizeof(out->octets),
-	    MSG_DONTWAIT);
-
-	if (n > 0)
-		out->end = (size_t)n;
-	else if (n == 0 || (errno != EAGAIN && errno != EINTR))
-		out->ended = true;
-}
-
 /* To the server.  Whether there may be more to do is in *again. */
 static int
 copy_out(struct tls_connection *c, bool *again)
@@ -196,8 +183,16 @@ copy_out(struct tls_connection *c, bool *again)
 	struct tls_way *out = &c->ways->out;
 	int result;
 
-	if (is_empty(out) && !out->ended)
-		read_stream(c, out);
+	if (is_empty(out) && !out->ended) {
+		const ssize_t n = recv(c->stream, out->octets,
+		    sizeof(out->octets), MSG_DONTWAIT);
+
+		/* What the other process has written, and its end. */
+		if (n > 0)
+			out->end = (size_t)n;
+		else if (n == 0 || (errno != EAGAIN && errno != EINTR))
+			out->ended = true;
+	}
 	if (is_empty(out) && (!out->ended || out->passed))
 		return 0;
 	ERR_clear_error();

@@ -68,19 +68,13 @@ take_first(struct port_list *list)
 }
 
 static void
-forget(struct ports *s, struct port *one)
-{
-	take_out(one);
-	*one = (struct port){ .fd = -1, .attempt = PORTS_NOBODY };
-	put(&s->closed, one);
-}
-
-static void
 close_port(struct ports *s, struct port *one)
 {
 	if (one->fd >= 0)
 		(void)close(one->fd);
-	forget(s, one);
+	take_out(one);
+	*one = (struct port){ .fd = -1, .attempt = PORTS_NOBODY };
+	put(&s->closed, one);
 }
 
 /* 0 or a negative errno. */
@@ -112,18 +106,6 @@ ports_keep(struct ports *s, bool keeps)
 	s->keeps_ports = keeps;
 	while (!keeps && (one = take_first(&s->ready)) != NULL)
 		give_up_port(s, one);
-}
-
-static struct port *
-take_closed(struct ports *s)
-{
-	struct port *one = take_first(&s->closed);
-
-	if (one == NULL && s->used < s->most) {
-		one = &s->ports[s->used++];
-		one->fd = -1;
-	}
-	return one;
 }
 
 /* A source is good for one address, and not for long. */
@@ -216,8 +198,13 @@ take_any(struct ports *s, const struct sockets_request *to,
 {
 	struct port *one = take_idle(s, to, now);
 
-	if (one == NULL)
-		one = take_closed(s);
+	if (one == NULL) {
+		one = take_first(&s->closed);
+		if (one == NULL && s->used < s->most) {
+			one = &s->ports[s->used++];
+			one->fd = -1;
+		}
+	}
 	return one != NULL ? one : take_place(s);
 }
 

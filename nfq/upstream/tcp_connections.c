@@ -354,26 +354,20 @@ tcp_opened(struct tcp_upstreams *t, monotime_t now, struct tcp_connection *c)
 	tcp_pump(t, now, c->upstream);
 }
 
-static void
-connected(struct tcp_upstreams *t, monotime_t now, struct tcp_connection *c)
-{
-	socklen_t size = sizeof(int);
-	int error = 0;
-
-	if (getsockopt(c->fd, SOL_SOCKET, SO_ERROR, &error, &size) < 0)
-		error = errno;
-	if (error != 0)
-		tcp_over(t, now, c, TCP_END_PEER, -error);
-	else
-		tcp_opened(t, now, c);
-}
-
 void
 tcp_writable(struct tcp_upstreams *t, monotime_t now,
     struct tcp_connection *c)
 {
 	if (c->state == TCP_OPENING) {
-		connected(t, now, c);
+		socklen_t size = sizeof(int);
+		int error = 0;
+
+		if (getsockopt(c->fd, SOL_SOCKET, SO_ERROR, &error, &size) < 0)
+			error = errno;
+		if (error != 0)
+			tcp_over(t, now, c, TCP_END_PEER, -error);
+		else
+			tcp_opened(t, now, c);
 		return;
 	}
 	tcp_flush(t, c);

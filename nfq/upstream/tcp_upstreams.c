@@ -13,19 +13,6 @@
 
 #define UNASKED_MAX	16
 
-static void
-init_lists(struct tcp_upstreams *t)
-{
-	stream_questions_init(&t->questions);
-	TAILQ_INIT(&t->upstreams);
-	TAILQ_INIT(&t->unsent);
-	TAILQ_INIT(&t->dead);
-	for (size_t i = 0; i < TCP_HOSTS; i++)
-		TAILQ_INIT(&t->by_host[i]);
-	for (size_t i = 0; i < TCP_LISTS; i++)
-		TAILQ_INIT(&t->by_number[i]);
-}
-
 struct tcp_upstreams *
 tcp_upstreams_new(uint32_t mark, uint64_t seed)
 {
@@ -36,7 +23,14 @@ tcp_upstreams_new(uint32_t mark, uint64_t seed)
 	t->mark = mark;
 	t->seed = seed;
 	t->channel = -1;
-	init_lists(t);
+	stream_questions_init(&t->questions);
+	TAILQ_INIT(&t->upstreams);
+	TAILQ_INIT(&t->unsent);
+	TAILQ_INIT(&t->dead);
+	for (size_t i = 0; i < TCP_HOSTS; i++)
+		TAILQ_INIT(&t->by_host[i]);
+	for (size_t i = 0; i < TCP_LISTS; i++)
+		TAILQ_INIT(&t->by_number[i]);
 	t->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (t->epoll < 0 || timers_init(&t->timers, TCP_CONNECTIONS_ALL) < 0) {
 		tcp_upstreams_free(t);
@@ -53,27 +47,6 @@ tcp_upstreams_fd(const struct tcp_upstreams *t)
 
 /* Questions */
 
-static struct tcp_upstream *
-new_upstream(struct tcp_upstreams *t, monotime_t now,
-    const struct forward_upstream *to, uint32_t host)
-{
-	struct tcp_upstream *u = calloc(1, sizeof(*u));
-	struct tcp_upstream *oldest = TAILQ_FIRST(&t->upstreams);
-
-	if (u == NULL)
-		return NULL;
-	u->to = *to;
-	u->host = host;
-	TAILQ_INIT(&u->waiting);
-	TAILQ_INIT(&u->connections);
-	TAILQ_INSERT_HEAD(&t->by_host[host], u, by_host);
-	TAILQ_INSERT_TAIL(&t->upstreams, u, entry);
-	t->upstream_count++;
-	if (oldest != NULL)
-		tcp_release(t, now, oldest);
-	return u;
-}
-
 /* What a client addresses may be anything: the list is not his to choose. */
 static struct tcp_upstream *
 upstream_of(struct tcp_upstreams *t, monotime_t now,
@@ -86,8 +59,23 @@ upstream_of(struct tcp_upstreams *t, monotime_t now,
 	TAILQ_FOREACH(u, &t->by_host[host], by_host)
 		if (forward_upstream_same(&u->to, to))
 			break;
-	if (u == NULL)
-		return new_upstream(t, now, to, host);
+	if (u == NULL) {
+		struct tcp_upstream *oldest = TAILQ_FIRST(&t->upstreams);
+
+		u = calloc(1, sizeof(*u));
+		if (u == NULL)
+			return NULL;
+		u->to = *to;
+		u->host = host;
+		TAILQ_INIT(&u->waiting);
+		TAILQ_INIT(&u->connections);
+		TAILQ_INSERT_HEAD(&t->by_host[host], u, by_host);
+		TAILQ_INSERT_TAIL(&t->upstreams, u, entry);
+		t->upstream_count++;
+		if (oldest != NULL)
+			tcp_release(t, now, oldest);
+		return u;
+	}
 	TAILQ_REMOVE(&t->upstreams, u, entry);
 	TAILQ_INSERT_TAIL(&t->upstreams, u, entry);
 	return u;
@@ -130,19 +118,6 @@ is_spent(const struct tcp_connection *c, monotime_t now)
 	    (c->upstream->once || c->given_up > 0);
 }
 
-/* It waits for a connection no longer. */
-static void
-forget_waiting(struct tcp_upstreams *t, monotime_t now,
-    struct stream_question *q)
-{
-	struct tcp_upstream *u = (struct tcp_upstream *)q->in;
-
-	stream_question_free(&t->questions, q);
-	u->waits--;
-	t->waits--;
-	tcp_release(t, now, u);
-}
-
 static void
 forget_sent(struct tcp_upstreams *t, monotime_t now, struct stream_question *q)
 {
@@ -168,12 +143,19 @@ tcp_upstreams_forget(struct tcp_upstreams *t, monotime_t now, uint32_t attempt)
 
 	if (q == NULL)
 		return false;
-	if (q->connection != 0)
+	if (q->connection != 0) {
 		forget_sent(t, now, q);
-	else if (q->in == &t->questions.failed)
+	} else if (q->in == &t->questions.failed) {
 		stream_question_free(&t->questions, q);
-	else
-		forget_waiting(t, now, q);
+	} else {
+		struct tcp_upstream *u = (struct tcp_upstream *)q->in;
+
+		/* It waits for a connection no longer. */
+		stream_question_free(&t->questions, q);
+		u->waits--;
+		t->waits--;
+		tcp_release(t, now, u);
+	}
 	return true;
 }
 
@@ -230,21 +212,6 @@ unasked(struct tcp_upstreams *t, monotime_t now, struct tcp_connection *c)
 	return ++c->unasked <= UNASKED_MAX;
 }
 
-static void
-note_answer(struct tcp_upstreams *t, monotime_t now, struct tcp_connection *c,
-    struct stream_question *q)
-{
-	const struct stream_question *first = TAILQ_FIRST(&c->sent);
-
-	c->upstream->parallel |= first != q && !first->answered;
-	q->answered = true;
-	if (c->answers++ == 0 && tcp_is_tunnel(c->upstream))
-		tcp_tunnel_works(c->upstream);
-	c->awaited--;
-	c->heard = now;
-	tcp_set_timer(t, now, c);
-}
-
 /* A message has come.  Whether it is for an attempt. */
 static bool
 is_answer(struct tcp_upstreams *t, monotime_t now, struct tcp_connection *c,
@@ -252,13 +219,21 @@ is_answer(struct tcp_upstreams *t, monotime_t now, struct tcp_connection *c,
 {
 	struct stream_question *q = stream_question_by_id(&t->questions,
 	    c->number, wire_load_u16(message));
+	const struct stream_question *first;
 
 	if (q == NULL || q->answered) {
 		if (!unasked(t, now, c))
 			c->finished = true;
 		return false;
 	}
-	note_answer(t, now, c, q);
+	first = TAILQ_FIRST(&c->sent);
+	c->upstream->parallel |= first != q && !first->answered;
+	q->answered = true;
+	if (c->answers++ == 0 && tcp_is_tunnel(c->upstream))
+		tcp_tunnel_works(c->upstream);
+	c->awaited--;
+	c->heard = now;
+	tcp_set_timer(t, now, c);
 	*reply = (struct stream_reply){ .attempt = q->attempt,
 		.from = &c->upstream->to,
 		.octets = message, .length = length };

@@ -101,13 +101,6 @@ audit_outlets_init(struct audit_outlets *o)
 	return 0;
 }
 
-static void
-audit_outlets_clear(struct audit_outlets *o)
-{
-	free(o->all);
-	free(o->buffers);
-}
-
 static struct audit_state
 state_of(const struct audit_outlets *o)
 {
@@ -211,20 +204,6 @@ audit_outlets_switch(struct audit_outlets *o, const struct audit_file *files,
 	}
 }
 
-/* What it has of user and client. */
-static struct audit_record
-without_client(const struct audit_record *record)
-{
-	struct audit_record less = *record;
-
-	less.is_private = true;
-	less.uid = (uid_t)-1;
-	less.gid = (gid_t)-1;
-	memset(less.client, 0, sizeof(less.client));
-	less.client_port = 0;
-	return less;
-}
-
 static size_t
 write_record(struct audit_outlet *outlet, const struct audit_record *record,
     char *to)
@@ -233,7 +212,13 @@ write_record(struct audit_outlet *outlet, const struct audit_record *record,
 
 	if (outlet->file.sink.is_private == 0)
 		return outlet->format->record(outlet->state, record, to);
-	less = without_client(record);
+	/* Without user and client. */
+	less = *record;
+	less.is_private = true;
+	less.uid = (uid_t)-1;
+	less.gid = (gid_t)-1;
+	memset(less.client, 0, sizeof(less.client));
+	less.client_port = 0;
 	return outlet->format->record(outlet->state, &less, to);
 }
 
@@ -507,27 +492,14 @@ write_records(void *argument)
 	return NULL;
 }
 
-/* The writer takes no signals: a closed pipe is EPIPE. */
-static int
-start_thread(struct audit *a)
-{
-	sigset_t all, before;
-	int error;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	error = pthread_create(&a->thread, NULL, write_records, a);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return -error;
-}
-
 static void
 free_audit(struct audit *a)
 {
 	for (unsigned int i = 0; a->rings != NULL && i < a->ring_count; i++)
 		audit_ring_clear(&a->rings[i]);
 	free(a->rings);
-	audit_outlets_clear(&a->outlets);
+	free(a->outlets.all);
+	free(a->outlets.buffers);
 	pthread_cond_destroy(&a->done);
 	pthread_mutex_destroy(&a->mutex);
 	free(a);
@@ -538,6 +510,7 @@ audit_start(struct audit **audit, unsigned int rings)
 {
 	struct audit *a = aligned_alloc(64, sizeof(*a));
 	int error = -ENOMEM;
+	sigset_t all, before;
 
 	*audit = NULL;
 	assert(rings <= AUDIT_MAX_RINGS);
@@ -558,7 +531,12 @@ audit_start(struct audit **audit, unsigned int rings)
 		if (error < 0)
 			goto out;
 	}
-	error = start_thread(a);
+	/* The writer takes no signals: a closed pipe is EPIPE. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	error = pthread_create(&a->thread, NULL, write_records, a);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	error = -error;
 	if (error == 0)
 		*audit = a;
 out:

@@ -14,7 +14,6 @@
 #include "policy/audit/audit.h"
 #include "policy/audit/json_out.h"
 #include "resolver/dns/name.h"
-#include "policy/audit/raw_packet.h"
 
 /* Notes: what a file says of itself, beside its records. */
 
@@ -141,6 +140,9 @@ extern const struct audit_format audit_dnstap_format;
  * (draft-ietf-opsawg-pcapng).  Each opening of a file begins a section, so a
  * file may be appended to, and files may be concatenated.
  */
+
+/* Packets of one message, at most. */
+#define RAW_PACKETS_MAX 2
 
 /* Octets around a packet: the block, padding, options but the comment. */
 #define AUDIT_PCAPNG_AROUND 128

@@ -94,18 +94,6 @@ json_record_name(struct json_out *out, struct wire_reader *r)
 }
 
 static void
-put_strings(struct json_out *out, struct wire_reader *r)
-{
-	while (wire_left(r) > 0) {
-		uint8_t length = wire_read_u8(r);
-		const uint8_t *text = wire_read_octets(r, length);
-
-		for (uint8_t i = 0; text != NULL && i < length; i++)
-			json_escaped(out, text[i], false);
-	}
-}
-
-static void
 put_field(struct json_out *out, struct wire_reader *r, char kind)
 {
 	switch (kind) {
@@ -124,24 +112,13 @@ put_field(struct json_out *out, struct wire_reader *r, char kind)
 		json_number(out, wire_read_u32(r));
 		break;
 	default:
-		put_strings(out, r);
-	}
-}
+		while (wire_left(r) > 0) {
+			uint8_t length = wire_read_u8(r);
+			const uint8_t *text = wire_read_octets(r, length);
 
-/* RFC 3597 section 5: "\# 4 c0000201". */
-static void
-put_generic(struct json_out *out, struct wire_reader *r)
-{
-	static const char hex[] = "0123456789abcdef";
-
-	json_text(out, "\\\\# ");
-	json_number(out, wire_left(r));
-	json_char(out, ' ');
-	while (wire_left(r) > 0 && !out->full) {
-		uint8_t octet = wire_read_u8(r);
-
-		json_char(out, hex[octet >> 4]);
-		json_char(out, hex[octet & 15]);
+			for (uint8_t i = 0; text != NULL && i < length; i++)
+				json_escaped(out, text[i], false);
+		}
 	}
 }
 
@@ -153,6 +130,7 @@ put_fields(struct json_out *out, uint16_t type, struct wire_reader rdata)
 	const char *layout = known->text ? known->fields : NULL;
 	struct wire_reader r = rdata;
 	struct json_out before = *out;
+	static const char hex[] = "0123456789abcdef";
 
 	for (const char *kind = layout; kind != NULL && *kind != '\0'; kind++) {
 		if (kind != layout)
@@ -162,7 +140,16 @@ put_fields(struct json_out *out, uint16_t type, struct wire_reader rdata)
 	if (layout != NULL && !r.failed && wire_left(&r) == 0)
 		return;
 	*out = before;
-	put_generic(out, &rdata);
+	/* RFC 3597 section 5: "\# 4 c0000201". */
+	json_text(out, "\\\\# ");
+	json_number(out, wire_left(&rdata));
+	json_char(out, ' ');
+	while (wire_left(&rdata) > 0 && !out->full) {
+		uint8_t octet = wire_read_u8(&rdata);
+
+		json_char(out, hex[octet >> 4]);
+		json_char(out, hex[octet & 15]);
+	}
 }
 
 static void
@@ -605,24 +592,6 @@ put_outcome(struct audit_json *json, struct json_out *out,
 }
 
 static void
-put_nfdns(struct audit_json *json, struct json_out *out,
-    const struct audit_record *record, unsigned int omitted)
-{
-	json_text(out, ",\"nfdns\":{\"packet_id\":");
-	json_number(out, record->packet_id);
-	put_outcome(json, out, record);
-	json_number(out, record->spent_ns / 1000);
-	json_char(out, '.');
-	json_digits(out, record->spent_ns % 1000, 3);
-	if (omitted > 0) {
-		json_text(out, ",\"answers_omitted\":");
-		json_number(out, omitted);
-	}
-	json_text(out, ",\"number\":");
-	json_number(out, record->number);
-}
-
-static void
 put_time(struct audit_json *json, struct json_out *out, uint64_t time_ns)
 {
 	const struct key key = { { time_ns / 1000000000 } };
@@ -708,7 +677,18 @@ audit_json(struct audit_json *json, const struct audit_record *record,
 	put_interface(&out, record);
 	put_destination(json, &out, record);
 	omitted = put_dns(json, &out, record);
-	put_nfdns(json, &out, record, omitted);
+	json_text(&out, ",\"nfdns\":{\"packet_id\":");
+	json_number(&out, record->packet_id);
+	put_outcome(json, &out, record);
+	json_number(&out, record->spent_ns / 1000);
+	json_char(&out, '.');
+	json_digits(&out, record->spent_ns % 1000, 3);
+	if (omitted > 0) {
+		json_text(&out, ",\"answers_omitted\":");
+		json_number(&out, omitted);
+	}
+	json_text(&out, ",\"number\":");
+	json_number(&out, record->number);
 	json_text(&out, "}}\n");
 	assert(!out.full);
 	return (size_t)(out.pos - buf);

@@ -122,18 +122,6 @@ put_ipv4(struct json_out *out, const uint8_t *octets)
 
 #define GROUPS	8
 
-static void
-put_hex(struct json_out *out, unsigned int group)
-{
-	static const char digits[] = "0123456789abcdef";
-	int shift = 0;
-
-	while (shift < 12 && group >> shift > 15)
-		shift += 4;
-	for (; shift >= 0; shift -= 4)
-		json_char(out, digits[group >> shift & 15]);
-}
-
 /* The longest run of two or more groups of zeros, the first of equals. */
 struct run {
 	int begin, end;
@@ -175,6 +163,9 @@ put_ipv6(struct json_out *out, const uint8_t *octets)
 	    (run.end == 5 && groups[5] == 0xffff)))
 		end = 6;
 	for (int i = 0; i < end; i++) {
+		static const char digits[] = "0123456789abcdef";
+		int shift = 0;
+
 		if (i == run.begin) {
 			json_text(out, "::");
 			i = run.end - 1;
@@ -182,7 +173,10 @@ put_ipv6(struct json_out *out, const uint8_t *octets)
 		}
 		if (i > 0 && i != run.end)
 			json_char(out, ':');
-		put_hex(out, groups[i]);
+		while (shift < 12 && groups[i] >> shift > 15)
+			shift += 4;
+		for (; shift >= 0; shift -= 4)
+			json_char(out, digits[groups[i] >> shift & 15]);
 	}
 	if (end == GROUPS)
 		return;

@@ -217,20 +217,11 @@ greet(struct audit_outlet *outlet)
 	return outlet->greeted;
 }
 
-/* Somebody may have cut it. */
-static void
-look_at_size(struct audit_outlet *outlet)
-{
-	struct stat st;
-
-	if (audit_outlet_is_full(outlet) && fstat(outlet->file.fd, &st) == 0)
-		outlet->size = (uint64_t)st.st_size;
-}
-
 void
 audit_outlet_flush(struct audit_outlet *outlet)
 {
 	ssize_t n = 0;
+	struct stat st;
 
 	while (outlet->begin < outlet->end) {
 		if (outlet->file.fd < 0 || !greet(outlet)) {
@@ -252,7 +243,9 @@ audit_outlet_flush(struct audit_outlet *outlet)
 	}
 	outlet->begin = 0;
 	outlet->end = 0;
-	look_at_size(outlet);
+	/* Somebody may have cut it. */
+	if (audit_outlet_is_full(outlet) && fstat(outlet->file.fd, &st) == 0)
+		outlet->size = (uint64_t)st.st_size;
 }
 
 bool
@@ -322,10 +315,12 @@ write_end(struct audit_outlet *outlet, const struct audit_state *state)
 	audit_outlet_flush(outlet);
 }
 
-/* Records that the file has not taken are lost. */
-static void
-take_back(struct audit_outlet *outlet)
+void
+audit_outlet_close(struct audit_outlet *outlet, const struct audit_state *state)
 {
+	audit_outlet_flush(outlet);
+	write_end(outlet, state);
+	/* Records that the file has not taken are lost. */
 	for (unsigned int i = 0; i < outlet->count; i++) {
 		const struct audit_piece *piece = piece_at(outlet, i);
 
@@ -333,14 +328,6 @@ take_back(struct audit_outlet *outlet)
 		if (piece->loss.count > 0)
 			add_loss(outlet, &piece->loss);
 	}
-}
-
-void
-audit_outlet_close(struct audit_outlet *outlet, const struct audit_state *state)
-{
-	audit_outlet_flush(outlet);
-	write_end(outlet, state);
-	take_back(outlet);
 	if (outlet->cut > 0)
 		mend_cut(outlet);
 	outlet->begin = 0;

@@ -162,18 +162,6 @@ config_load(struct config **config, const char *path, struct diag *diag)
 	return -EINVAL;
 }
 
-static void
-free_bypass(struct config_bypass *bypass)
-{
-	for (size_t i = 0; i < bypass->cgroup_count; i++)
-		free(bypass->cgroups[i].path);
-	free(bypass->cgroups);
-	free(bypass->users);
-	free(bypass->groups);
-	free(bypass->marks);
-	free(bypass->destinations);
-}
-
 void
 config_free(struct config *config)
 {
@@ -184,7 +172,13 @@ config_free(struct config *config)
 		free(config);
 		return;
 	}
-	free_bypass(&config->capture.bypass);
+	for (size_t i = 0; i < config->capture.bypass.cgroup_count; i++)
+		free(config->capture.bypass.cgroups[i].path);
+	free(config->capture.bypass.cgroups);
+	free(config->capture.bypass.users);
+	free(config->capture.bypass.groups);
+	free(config->capture.bypass.marks);
+	free(config->capture.bypass.destinations);
 	free(config->capture.nameservers);
 	mesh_clear(&config->mesh);
 	policy_clear(&config->policy);

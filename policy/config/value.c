@@ -105,17 +105,6 @@ config_read_log_level(const struct config_load *load,
 
 #define WORKERS_AUTO	4	/* at most: one answers some 100,000 a second */
 
-/* One for each CPU that is on line, up to a few. */
-static long long
-workers_for_machine(void)
-{
-	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-
-	if (cpus < 1)
-		return 1;
-	return cpus > WORKERS_AUTO ? WORKERS_AUTO : cpus;
-}
-
 void
 config_read_workers(const struct config_load *load,
     const struct config_option *option, const config_setting_t *value, void *to)
@@ -123,12 +112,19 @@ config_read_workers(const struct config_load *load,
 	unsigned int first = load->config->queue.number;
 	long long count;
 
-	if (config_setting_type(value) != CONFIG_TYPE_STRING)
+	if (config_setting_type(value) != CONFIG_TYPE_STRING) {
 		count = config_setting_get_int64(value);
-	else if (strcmp(config_setting_get_string(value), "auto") == 0)
-		count = workers_for_machine();
-	else
+	} else if (strcmp(config_setting_get_string(value), "auto") == 0) {
+		long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+
+		/* One for each CPU that is on line, up to a few. */
+		if (cpus < 1)
+			count = 1;
+		else
+			count = cpus > WORKERS_AUTO ? WORKERS_AUTO : cpus;
+	} else {
 		count = 0;
+	}
 	if (count < 1 || count > CONFIG_MAX_WORKERS)
 		config_expected(load, option, value);
 	else if (first + count - 1 > UINT16_MAX)

@@ -161,19 +161,7 @@ uint32_t build_rule_add(struct builder *b, const struct policy_rule *rule,
 /* Adds the rules of a zone of policies, which is policy->rules[from]. */
 void build_zone_add(struct builder *b, uint32_t from);
 
-/* Adds a rule's users or groups to entries, if it is found by them. */
-void build_ids_add(struct builder *b, struct area *entries,
-    const struct policy_rule *rule, uint32_t number);
-
-/* The lists of rules for all users and groups of entries, and their table. */
-void build_ids(struct builder *b, struct area *entries);
-
-/* The list of rules that each question has to try. */
-void build_others(struct builder *b);
-
 /* How a rule is found: by its names, its users, its groups, or always. */
 enum found_by { BY_NAME, BY_USER, BY_GROUP, BY_NOTHING };
-
-enum found_by build_found_by(const struct policy_rule *rule);
 
 #endif

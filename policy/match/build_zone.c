@@ -562,31 +562,24 @@ tell_empty(const struct zone *z, const char *path)
 		    "that its rules match nothing");
 }
 
-static void
-read_zone(struct zone *z, struct rules_file *file)
-{
-	const size_t errors = z->b->diag->errors;
-	int error = zone_records_read(&file->text, &z->entry->origin,
-	    z->entry->ttl, take_record, z, z->b->diag);
-
-	file->names = AREA_ITEMS(&z->triggers, struct trigger);
-	if (error < 0 && error != -EFBIG && z->b->error == 0)
-		z->b->error = error;
-	if (z->triggers.size > 0 && z->b->error == 0)
-		add_triggers(z);
-	else if (z->b->diag->errors == errors && z->b->error == 0)
-		tell_empty(z, file->text.path);
-	tell_left_out(z, file->text.path);
-}
-
 void
 build_zone_add(struct builder *b, uint32_t from)
 {
 	const struct policy_rule *entry = &b->policy->rules[from];
 	const uint32_t set = entry->zone - 1;
 	struct zone z = { .b = b, .from = from, .entry = entry };
+	const size_t errors = z.b->diag->errors;
+	int error = zone_records_read(&b->files[set].text, &z.entry->origin,
+	    z.entry->ttl, take_record, &z, z.b->diag);
 
-	read_zone(&z, &b->files[set]);
+	b->files[set].names = AREA_ITEMS(&z.triggers, struct trigger);
+	if (error < 0 && error != -EFBIG && z.b->error == 0)
+		z.b->error = error;
+	if (z.triggers.size > 0 && z.b->error == 0)
+		add_triggers(&z);
+	else if (z.b->diag->errors == errors && z.b->error == 0)
+		tell_empty(&z, b->files[set].text.path);
+	tell_left_out(&z, b->files[set].text.path);
 	for (size_t i = 0; i < AREA_ITEMS(&z.paths, char *); i++)
 		free(*AREA_AT(&z.paths, char *, i));
 	free(z.paths.octets);

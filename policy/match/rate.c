@@ -148,12 +148,6 @@ tag_of(uint64_t hash, uint64_t owner)
 }
 
 static bool
-same_key(uint64_t a, uint64_t b)
-{
-	return a >> OWNER_BITS == b >> OWNER_BITS;
-}
-
-static bool
 same_owner(uint64_t a, uint64_t b)
 {
 	return (uint16_t)a == (uint16_t)b;
@@ -211,7 +205,7 @@ bucket_for(struct rate_table *table, uint64_t hash, uint64_t owner,
 	struct bucket *bucket;
 
 	for (size_t i = 0; i < WAYS; i++)
-		if (same_key(tag_at(&set[i]), tag))
+		if (tag_at(&set[i]) >> OWNER_BITS == tag >> OWNER_BITS)
 			return &set[i];
 	bucket = place_for(table, set, tag, now);
 	atomic_store_explicit(&bucket->full_at, 0, memory_order_relaxed);

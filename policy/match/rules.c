@@ -202,12 +202,6 @@ prefixes_have(const struct rules *r, const struct section_span spans[2],
 	return is_within(address, octets, p);
 }
 
-static uint32_t
-source_of(const struct rules_question *question)
-{
-	return question->mesh ? RULE_MESH : RULE_OTHER;
-}
-
 static bool
 holds(const struct rules_cursor *c, const struct section_conditions *x,
     enum rule_key key, uint32_t code)
@@ -234,7 +228,8 @@ holds(const struct rules_cursor *c, const struct section_conditions *x,
 		return (x->protocols & (asker->protocol == IPPROTO_TCP ?
 		    RULE_TCP : RULE_UDP)) != 0;
 	default:
-		return (x->source & source_of(c->question)) != 0;
+		return (x->source & (c->question->mesh ? RULE_MESH :
+		    RULE_OTHER)) != 0;
 	}
 }
 

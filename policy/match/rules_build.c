@@ -1,12 +1,155 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Compiles a policy: names into one table, the rest of each rule as a record. */
-#include "policy/match/rules.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "policy/match/rules.h"
 #include "policy/match/build_state.h"
+
+/* Lists of rules that are found by user or group, and of those found by nothing. */
+
+static enum found_by
+build_found_by(const struct policy_rule *rule)
+{
+	return rule->match.names.count > 0 || rule->zone != 0 ||
+	    rule->action == RULE_REWRITE ?
+	    BY_NAME : rule->match.users.count > 0 ? BY_USER :
+	    rule->match.groups.count > 0 ? BY_GROUP : BY_NOTHING;
+}
+
+/* A rule and one of its users or groups. */
+struct id_entry {
+	uint32_t kind, id, code;
+};
+
+static int
+compare_ids(const void *left, const void *right)
+{
+	const struct id_entry *a = left, *b = right;
+
+	if (a->kind != b->kind)
+		return a->kind < b->kind ? -1 : 1;
+	if (a->id != b->id)
+		return a->id < b->id ? -1 : 1;
+	return a->code < b->code ? -1 : a->code > b->code;
+}
+
+/* Adds a rule's users or groups to entries, if it is found by them. */
+static void
+build_ids_add(struct builder *b, struct area *entries, const struct policy_rule *rule,
+    uint32_t number)
+{
+	const enum found_by by = build_found_by(rule);
+	const struct policy_span *span = by == BY_USER ? &rule->match.users :
+	    &rule->match.groups;
+
+	for (uint32_t i = 0; by != BY_NAME && by != BY_NOTHING &&
+	    i < span->count; i++) {
+		struct id_entry *entry = build_grow(b, entries, sizeof(*entry));
+
+		if (entry == NULL)
+			return;
+		*entry = (struct id_entry){ by == BY_USER ? ID_USER : ID_GROUP,
+			b->policy->numbers[span->first + i],
+			RULES_CODE(number, 0) };
+	}
+}
+
+/* The lists of rules for each user and group, behind each other. */
+static size_t
+make_id_lists(struct builder *b, const struct area *entries,
+    struct section_id *ids)
+{
+	const struct id_entry *e = (const void *)entries->octets;
+	const size_t count = AREA_ITEMS(entries, struct id_entry);
+	struct section_code *codes = calloc(count + 1, sizeof(*codes));
+	size_t found = 0;
+
+	if (codes == NULL)
+		b->error = -ENOMEM;
+	for (size_t i = 0; i < count && b->error == 0; found++) {
+		const size_t first = i;
+		size_t length;
+
+		for (; i < count && e[i].kind == e[first].kind &&
+		    e[i].id == e[first].id; i++)
+			codes[i - first] = (struct section_code){ e[i].code, 0 };
+		length = i - first;
+		ids[found].kind = e[first].kind;
+		ids[found].id = e[first].id;
+		ids[found].list = build_list(b, codes, &length);
+	}
+	free(codes);
+	return found;
+}
+
+static bool
+place_ids(const struct section_id *ids, size_t count, struct section_id *slots,
+    uint32_t mask)
+{
+	for (size_t i = 0; i < count; i++) {
+		const uint32_t start = section_id_hash(ids[i].kind, ids[i].id);
+		uint32_t run = 0;
+
+		while (slots[(start + run) & mask].kind != ID_NONE)
+			if (++run == SECTION_RUN || run > mask)
+				return false;
+		slots[(start + run) & mask] = ids[i];
+	}
+	return true;
+}
+
+static void
+make_id_slots(struct builder *b, const struct section_id *ids, size_t count)
+{
+	struct area *area = &b->areas[AREA_IDS];
+	uint32_t bits = 1;
+
+	while ((size_t)1 << bits < 2 * count)
+		bits++;
+	for (; bits <= SECTION_SLOT_BITS_MAX; bits++) {
+		const size_t size = sizeof(*ids) << bits;
+
+		if (build_grow(b, area, size - area->size) == NULL)
+			return;
+		memset(area->octets, 0, size);
+		b->header.id_bits = bits;
+		if (place_ids(ids, count, AREA_AT(area, struct section_id, 0),
+		    ((uint32_t)1 << bits) - 1))
+			return;
+	}
+	b->error = -E2BIG;
+}
+
+/* The lists of rules for all users and groups of entries, and their table. */
+static void
+build_ids(struct builder *b, struct area *entries)
+{
+	const size_t count = AREA_ITEMS(entries, struct id_entry);
+	struct section_id *ids = calloc(count + 1, sizeof(*ids));
+
+	if (ids == NULL)
+		b->error = -ENOMEM;
+	if (b->error == 0) {
+		if (count > 1)
+			qsort(entries->octets, count, sizeof(struct id_entry),
+			    compare_ids);
+		make_id_slots(b, ids, make_id_lists(b, entries, ids));
+	}
+	free(ids);
+}
+
+/* Rules that each question has to try. */
+static void
+build_others(struct builder *b)
+{
+	size_t count = AREA_ITEMS(&b->others, struct section_code);
+
+	if (count > 0)
+		b->header.others = build_list(b, AREA_AT(&b->others,
+		    struct section_code, 0), &count);
+}
 
 static void
 add_name(struct builder *b, const struct policy_name *name, uint32_t code)
@@ -32,16 +175,6 @@ add_span(struct builder *b, const struct policy_span *span, uint32_t code)
 {
 	for (uint32_t i = 0; i < span->count && b->error == 0; i++)
 		add_name(b, &b->policy->names[span->first + i], code);
-}
-
-/* A rewrite without names is for those that it rewrites. */
-static void
-add_names(struct builder *b, const struct policy_rule *rule, uint32_t number)
-{
-	add_span(b, &rule->match.names, RULES_CODE(number, 0));
-	add_span(b, &rule->not.names, RULES_CODE(number, 1));
-	if (rule->match.names.count == 0 && rule->action == RULE_REWRITE)
-		add_name(b, &rule->from, RULES_CODE(number, 0));
 }
 
 /* Whether the file is a zone of policies; else it has names. */
@@ -160,7 +293,11 @@ add_rule(struct builder *b, struct area *id_entries,
 
 	if (number == 0)
 		return;
-	add_names(b, rule, number);
+	/* A rewrite without names is for those that it rewrites. */
+	add_span(b, &rule->match.names, RULES_CODE(number, 0));
+	add_span(b, &rule->not.names, RULES_CODE(number, 1));
+	if (rule->match.names.count == 0 && rule->action == RULE_REWRITE)
+		add_name(b, &rule->from, RULES_CODE(number, 0));
 	build_ids_add(b, id_entries, rule, number);
 	if (build_found_by(rule) != BY_NOTHING)
 		return;
@@ -230,28 +367,6 @@ add_zone(struct builder *b, struct area *id_entries, uint32_t i)
 	outer = begin_file(b, set);
 	build_zone_add(b, i);
 	end_file(b, set, outer);
-}
-
-static void
-add_rules(struct builder *b, struct area *id_entries)
-{
-	const struct policy *policy = b->policy;
-
-	for (uint32_t i = 0; i < policy->rule_count && b->error == 0; i++) {
-		const struct policy_rule *rule = &policy->rules[i];
-
-		if (rule->zone != 0) {
-			add_zone(b, id_entries, i);
-			continue;
-		}
-		/* Without its exceptions it would allow these, too. */
-		if (policy->refuse_unloaded != 0 && rule->observe == 0 &&
-		    allows(rule) && is_unloaded(b, &rule->not.names))
-			continue;
-		add_rule(b, id_entries, rule, i);
-		if (is_unloaded(b, &rule->match.names))
-			add_refusal(b, id_entries, rule, i);
-	}
 }
 
 /* How many rules a list makes a question try, and the last of them. */
@@ -367,11 +482,27 @@ run(struct builder *b, uint8_t **octets, size_t *size)
 {
 	const size_t errors = b->diag->errors;
 	struct area ids = { .octets = NULL };
+	const struct policy *policy;
 
 	/* A name at offset 0 would be none. */
 	(void)build_octets(b, "", 1, 1);
 	read_sets(b);
-	add_rules(b, &ids);
+	policy = b->policy;
+	for (uint32_t i = 0; i < policy->rule_count && b->error == 0; i++) {
+		const struct policy_rule *rule = &policy->rules[i];
+
+		if (rule->zone != 0) {
+			add_zone(b, &ids, i);
+			continue;
+		}
+		/* Without its exceptions it would allow these, too. */
+		if (policy->refuse_unloaded != 0 && rule->observe == 0 &&
+		    allows(rule) && is_unloaded(b, &rule->not.names))
+			continue;
+		add_rule(b, &ids, rule, i);
+		if (is_unloaded(b, &rule->match.names))
+			add_refusal(b, &ids, rule, i);
+	}
 	if (b->error == 0)
 		build_ids(b, &ids);
 	if (b->error == 0)
@@ -390,25 +521,6 @@ run(struct builder *b, uint8_t **octets, size_t *size)
 	free(ids.octets);
 }
 
-static void
-builder_clear(struct builder *b)
-{
-	for (size_t i = 0; i < RULES_AREAS; i++)
-		free(b->areas[i].octets);
-	for (size_t i = 0; b->sets != NULL && i < b->policy->set_count; i++)
-		free(b->sets[i].names.octets);
-	free(b->sets);
-	free(b->names.octets);
-	free(b->entries.octets);
-	free(b->spans.octets);
-	free(b->zones.octets);
-	free(b->from.octets);
-	free(b->others.octets);
-	free(b->by_name.slots);
-	free(b->by_list.slots);
-	free(b->by_records.slots);
-}
-
 int
 rules_build(const struct policy *policy, const char *path,
     struct rules_file *files, struct diag *diag, uint8_t **octets,
@@ -422,7 +534,20 @@ rules_build(const struct policy *policy, const char *path,
 	if (policy->rule_count == 0)
 		return 0;
 	run(&b, octets, size);
-	builder_clear(&b);
+	for (size_t i = 0; i < RULES_AREAS; i++)
+		free(b.areas[i].octets);
+	for (size_t i = 0; b.sets != NULL && i < b.policy->set_count; i++)
+		free(b.sets[i].names.octets);
+	free(b.sets);
+	free(b.names.octets);
+	free(b.entries.octets);
+	free(b.spans.octets);
+	free(b.zones.octets);
+	free(b.from.octets);
+	free(b.others.octets);
+	free(b.by_name.slots);
+	free(b.by_list.slots);
+	free(b.by_records.slots);
 	if (b.error == -E2BIG) {
 		diag_add(diag, DIAG_ERROR, path, 0, "policy: too large: the "
 		    "names of its rules would exceed 4 GiB");

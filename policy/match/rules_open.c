@@ -285,14 +285,6 @@ check_rules(const struct check *c)
 }
 
 static void
-load_depths(struct depths *depths, const uint64_t labels[static 2])
-{
-	for (unsigned int n = NAME_MAX_LABELS + 1; n-- > 0;)
-		if ((labels[n / 64] >> n % 64 & 1) != 0)
-			depths->labels[depths->count++] = (uint8_t)n;
-}
-
-static void
 load(struct rules *r, const struct check *c)
 {
 	const struct section_header *h = c->header;
@@ -311,7 +303,9 @@ load(struct rules *r, const struct check *c)
 	r->rrsets = area_of(c, AREA_RRSETS);
 	r->numbers = area_of(c, AREA_NUMBERS);
 	r->octets = area_of(c, AREA_OCTETS);
-	load_depths(&r->depths, h->below_labels);
+	for (unsigned int n = NAME_MAX_LABELS + 1; n-- > 0;)
+		if ((h->below_labels[n / 64] >> n % 64 & 1) != 0)
+			r->depths.labels[r->depths.count++] = (uint8_t)n;
 	r->deny_count = section_find_denies(r, r->denies, &r->more_denies);
 }
 

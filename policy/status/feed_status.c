@@ -81,32 +81,6 @@ static const struct field fields[] = {
 };
 #define FIELDS (sizeof(fields) / sizeof(fields[0]))
 
-static void
-write_field(const struct field *field, const struct feed_report *report,
-    struct json_write *w)
-{
-	const char *at = (const char *)report + field->offset;
-	char text[FEED_TEXT];
-	uint64_t number = 0;
-
-	switch (field->kind) {
-	case FIELD_TEXT:
-		/* It may be of memory that another process writes. */
-		(void)printable_text(text, sizeof(text), at,
-		    strnlen(at, field->size));
-		json_write_text(w, field->key, text);
-		break;
-	case FIELD_BOOL:
-		json_write_bool(w, field->key, *(const bool *)at);
-		break;
-	case FIELD_NUMBER:
-	case FIELD_TIME:
-		memcpy(&number, at, sizeof(number));
-		json_write_number(w, field->key, number);
-		break;
-	}
-}
-
 void
 feed_status_put(const struct feed_report *report, bool running,
     struct json_write *w)
@@ -114,8 +88,28 @@ feed_status_put(const struct feed_report *report, bool running,
 	struct feed_report shown = *report;
 
 	shown.running = running;
-	for (size_t i = 0; i < FIELDS; i++)
-		write_field(&fields[i], &shown, w);
+	for (size_t i = 0; i < FIELDS; i++) {
+		const char *at = (const char *)&shown + fields[i].offset;
+		char text[FEED_TEXT];
+		uint64_t number = 0;
+
+		switch (fields[i].kind) {
+		case FIELD_TEXT:
+			/* It may be of memory that another process writes. */
+			(void)printable_text(text, sizeof(text), at, strnlen(at,
+			    fields[i].size));
+			json_write_text(w, fields[i].key, text);
+			break;
+		case FIELD_BOOL:
+			json_write_bool(w, fields[i].key, *(const bool *)at);
+			break;
+		case FIELD_NUMBER:
+		case FIELD_TIME:
+			memcpy(&number, at, sizeof(number));
+			json_write_number(w, fields[i].key, number);
+			break;
+		}
+	}
 }
 
 static int
@@ -197,30 +191,6 @@ take_object(const struct json_node *root, struct feed_report *report)
 	return 0;
 }
 
-/* The same of the file's text. */
-static int
-feed_status_parse(struct feed_report *report, const char *text, size_t length)
-{
-	const struct json_range whole = { .text = text, .length = length,
-	    .line = 1 };
-	struct json_tree tree = JSON_TREE_INIT;
-	const struct json_node *root;
-	const char *why;
-	unsigned int line;
-	int error;
-
-	memset(report, 0, sizeof(*report));
-	root = json_tree_take(&tree, &whole, &error, &why, &line);
-	if (root != NULL)
-		error = take_object(root, report);
-	else if (error != -ENOMEM)
-		error = -EPROTO;
-	json_tree_free(&tree);
-	if (error < 0)
-		memset(report, 0, sizeof(*report));
-	return error;
-}
-
 int
 feed_status_read(struct feed_report *report, const char *directory,
     const char *name)
@@ -234,8 +204,24 @@ feed_status_read(struct feed_report *report, const char *directory,
 		return error;
 	error = small_file_read_at(AT_FDCWD, path, O_NOFOLLOW, FEED_STATUS_MAX,
 	    &file);
-	if (error == 0)
-		error = feed_status_parse(report, file.octets, file.length);
+	if (error == 0) {
+		const struct json_range whole = { .text = file.octets,
+		    .length = file.length, .line = 1 };
+		struct json_tree tree = JSON_TREE_INIT;
+		const struct json_node *root;
+		const char *why;
+		unsigned int line;
+
+		memset(report, 0, sizeof(*report));
+		root = json_tree_take(&tree, &whole, &error, &why, &line);
+		if (root != NULL)
+			error = take_object(root, report);
+		else if (error != -ENOMEM)
+			error = -EPROTO;
+		json_tree_free(&tree);
+		if (error < 0)
+			memset(report, 0, sizeof(*report));
+	}
 	small_file_wipe(&file);
 	return error == -ELOOP || error == -EISDIR || error == -EINVAL ||
 	    error == -EFBIG || error == -EILSEQ ? -EPROTO : error;

@@ -277,23 +277,6 @@ compare_counts(const void *left, const void *right)
 	return compare_keys(left, right);
 }
 
-/* One of each key. */
-static void
-add_up(struct hitters_list *list)
-{
-	size_t kept = 0;
-
-	qsort(list->list, list->count, sizeof(*list->list), compare_keys);
-	for (size_t i = 0; i < list->count; i++)
-		if (kept > 0 && compare_keys(&list->list[kept - 1],
-		    &list->list[i]) == 0)
-			list->list[kept - 1].count += list->list[i].count;
-		else
-			list->list[kept++] = list->list[i];
-	list->count = kept;
-	qsort(list->list, list->count, sizeof(*list->list), compare_counts);
-}
-
 int
 hitters_list_read(struct hitters_list *list, const struct hitters *h,
     enum hitters_kind kind, monotime_t now)
@@ -303,6 +286,7 @@ hitters_list_read(struct hitters_list *list, const struct hitters *h,
 	const int64_t window = now.ns / WINDOW_NS;
 	int64_t begin = (window - 1) * WINDOW_NS;
 	size_t banks;
+	size_t kept = 0;
 
 	*list = (struct hitters_list){ .list = NULL };
 	if (since == 0 || since > now.ns)
@@ -326,7 +310,16 @@ hitters_list_read(struct hitters_list *list, const struct hitters *h,
 			read_table(list, &bank->tables[kind], h->page->secret,
 			    kind);
 	}
-	add_up(list);
+	/* One of each key. */
+	qsort(list->list, list->count, sizeof(*list->list), compare_keys);
+	for (size_t i = 0; i < list->count; i++)
+		if (kept > 0 && compare_keys(&list->list[kept - 1],
+		    &list->list[i]) == 0)
+			list->list[kept - 1].count += list->list[i].count;
+		else
+			list->list[kept++] = list->list[i];
+	list->count = kept;
+	qsort(list->list, list->count, sizeof(*list->list), compare_counts);
 	return 0;
 }
 

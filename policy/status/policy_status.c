@@ -21,15 +21,6 @@ has_name(const struct status_rule *place, const struct rules_rule *rule)
 	    memcmp(place->name.text, rule->name, rule->name_length) == 0;
 }
 
-static void
-clear(struct status_rule *place)
-{
-	atomic_store(&place->counter.enforced, 0);
-	atomic_store(&place->counter.observed, 0);
-	atomic_store(&place->counter.limited, 0);
-	place->name.length = 0;
-}
-
 /* Which of the first rules have a place by their names already. */
 static void
 keep_places(struct status_policy *page, const struct rules *rules,
@@ -48,10 +39,14 @@ keep_places(struct status_policy *page, const struct rules *rules,
 				number = n;
 		}
 		atomic_store(&place->number, number);
-		if (number != 0)
+		if (number != 0) {
 			counters[number - 1] = &place->counter;
-		else
-			clear(place);
+		} else {
+			atomic_store(&place->counter.enforced, 0);
+			atomic_store(&place->counter.observed, 0);
+			atomic_store(&place->counter.limited, 0);
+			place->name.length = 0;
+		}
 	}
 }
 
@@ -69,14 +64,23 @@ is_one_with_previous(const struct rules *rules, unsigned int number)
 	    memcmp(rule.name, previous.name, rule.name_length) == 0;
 }
 
-/* There are as many places as rules that are to have one. */
-static void
-give_places(struct status_policy *page, const struct rules *rules,
-    unsigned int count, struct policy_counter **counters)
+struct policy_counter **
+policy_status_assign(struct status_policy *page, const struct rules *rules)
 {
-	struct status_rule *place = page->rules;
+	const unsigned int all = rules_count(rules);
+	const unsigned int first = all < STATUS_RULES ? all : STATUS_RULES;
+	struct policy_counter **counters = all == 0 ? NULL :
+	    calloc(all, sizeof(struct policy_counter *));
+	struct status_rule *place;
 
-	for (unsigned int n = 1; n <= count; n++) {
+	if (counters == NULL) {
+		keep_places(page, rules, 0, NULL);
+		return NULL;
+	}
+	keep_places(page, rules, first, counters);
+	/* There are as many places as rules that are to have one. */
+	place = page->rules;
+	for (unsigned int n = 1; n <= first; n++) {
 		struct rules_rule rule;
 
 		if (counters[n - 1] != NULL)
@@ -93,22 +97,6 @@ give_places(struct status_policy *page, const struct rules *rules,
 		atomic_store(&place->number, n);
 		counters[n - 1] = &place->counter;
 	}
-}
-
-struct policy_counter **
-policy_status_assign(struct status_policy *page, const struct rules *rules)
-{
-	const unsigned int all = rules_count(rules);
-	const unsigned int first = all < STATUS_RULES ? all : STATUS_RULES;
-	struct policy_counter **counters = all == 0 ? NULL :
-	    calloc(all, sizeof(struct policy_counter *));
-
-	if (counters == NULL) {
-		keep_places(page, rules, 0, NULL);
-		return NULL;
-	}
-	keep_places(page, rules, first, counters);
-	give_places(page, rules, first, counters);
 	for (unsigned int n = first; n < all; n++)
 		counters[n] = is_one_with_previous(rules, n + 1) ?
 		    counters[n - 1] : &page->rules[STATUS_RULES].counter;

@@ -445,16 +445,6 @@ write_negative(struct draft *d)
 		d->authorities++;
 }
 
-static void
-write_zone_soa(struct draft *d)
-{
-	move_owner_to_zone(d);
-	if (write_soa(d))
-		d->answers++;
-	else
-		d->truncated = true;
-}
-
 /* One TXT record in class CH: strings of up to 255 octets, at least one. */
 static void
 write_text(struct draft *d)
@@ -583,7 +573,11 @@ write_sections(struct draft *d)
 		write_text(d);
 		break;
 	case ANSWER_SOA:
-		write_zone_soa(d);
+		move_owner_to_zone(d);
+		if (write_soa(d))
+			d->answers++;
+		else
+			d->truncated = true;
 		break;
 	case ANSWER_CUT:
 		d->truncated = true;

@@ -43,4 +43,19 @@ int compile_unloaded(const struct mesh *mesh, const struct image_policy *policy,
     int image_fd)
     __attribute__((warn_unused_result));
 
+/*
+ * Finds CNAMEs that no answer may contain: loops, chains longer than
+ * LOOKUP_MAX_CHAIN, several CNAMEs of one name, and a CNAME beside other data
+ * (RFC 1034 section 3.6.2).
+ */
+
+/*
+ * Checks the image that b has just written to image_fd, with the lookups that
+ * answer questions, and drops faulty CNAMEs from b, with a warning in diag for
+ * each.  Returns how many there were, or a negative errno.  If there were any,
+ * the caller writes the image again.
+ */
+int cname_check_drop_faulty(struct builder *b, int image_fd, struct diag *diag)
+    __attribute__((warn_unused_result));
+
 #endif

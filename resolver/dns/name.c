@@ -333,20 +333,6 @@ put_label(struct dns_name *name, const char *text, uint8_t length)
 	name->labels++;
 }
 
-static void
-put_decimal(struct dns_name *name, uint8_t value)
-{
-	char text[3];
-	uint8_t n = 0;
-
-	if (value >= 100)
-		text[n++] = (char)('0' + value / 100);
-	if (value >= 10)
-		text[n++] = (char)('0' + value / 10 % 10);
-	text[n++] = (char)('0' + value % 10);
-	put_label(name, text, n);
-}
-
 void
 reverse_name(struct dns_name *name, const uint8_t *address, uint8_t length)
 {
@@ -357,7 +343,15 @@ reverse_name(struct dns_name *name, const uint8_t *address, uint8_t length)
 	name->labels = 0;
 	for (int i = length - 1; i >= 0; i--) {
 		if (length == 4) {
-			put_decimal(name, address[i]);
+			char text[3];
+			uint8_t n = 0;
+
+			if (address[i] >= 100)
+				text[n++] = (char)('0' + address[i] / 100);
+			if (address[i] >= 10)
+				text[n++] = (char)('0' + address[i] / 10 % 10);
+			text[n++] = (char)('0' + address[i] % 10);
+			put_label(name, text, n);
 			continue;
 		}
 		put_label(name, &digits[address[i] & 0xf], 1);

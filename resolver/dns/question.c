@@ -332,31 +332,13 @@ take_first(struct question *q, struct wire_reader r, uint16_t questions,
 	return form;
 }
 
-/* The form of a message whose header promises one question. */
-static enum question_form
-parse_body(struct question *q, struct wire_reader *r,
-    const struct counts *counts)
-{
-	enum question_form form = QUESTION_PLAIN;
-
-	if (!take_question(q, r))
-		return QUESTION_MALFORMED;
-	if (counts->all > 0)
-		form = take_records(q, *r, counts);
-	if (form == QUESTION_MALFORMED || form == QUESTION_SIGNED ||
-	    q->class == CLASS_IN)
-		return form;
-	/* Two OPTs are an error, but other classes are not ours to judge. */
-	return q->class == CLASS_CH && form == QUESTION_PLAIN ?
-	    QUESTION_CHAOS : QUESTION_CLASS;
-}
-
 static enum question_form
 parse_message(struct question *q, struct wire_reader *r)
 {
 	const uint8_t *header = wire_read_octets(r, HEADER_OCTETS);
 	struct counts counts;
 	uint16_t questions;
+	enum question_form form = QUESTION_PLAIN;
 
 	if (header == NULL)
 		return take_none(q, QUESTION_MALFORMED);
@@ -374,7 +356,17 @@ parse_message(struct question *q, struct wire_reader *r)
 		return take_none(q, QUESTION_NONE);
 	if (questions > 1)
 		return take_first(q, *r, questions, QUESTION_MANY);
-	return parse_body(q, r, &counts);
+	/* The header promises one question. */
+	if (!take_question(q, r))
+		return QUESTION_MALFORMED;
+	if (counts.all > 0)
+		form = take_records(q, *r, &counts);
+	if (form == QUESTION_MALFORMED || form == QUESTION_SIGNED ||
+	    q->class == CLASS_IN)
+		return form;
+	/* Two OPTs are an error, but other classes are not ours to judge. */
+	return q->class == CLASS_CH && form == QUESTION_PLAIN ? QUESTION_CHAOS :
+	    QUESTION_CLASS;
 }
 
 void

@@ -203,14 +203,6 @@ print_field(FILE *out, char field, const uint8_t *octets, size_t length)
 	}
 }
 
-static void
-print_opaque(FILE *out, const uint8_t *octets, size_t length)
-{
-	fprintf(out, "\\# %zu%s", length, length > 0 ? " " : "");
-	for (size_t i = 0; i < length; i++)
-		fprintf(out, "%02x", octets[i]);
-}
-
 char *
 rdata_to_text(uint16_t type, const uint8_t *octets, size_t length)
 {
@@ -221,8 +213,11 @@ rdata_to_text(uint16_t type, const uint8_t *octets, size_t length)
 
 	if (out == NULL)
 		return NULL;
-	if (fields == NULL)
-		print_opaque(out, octets, length);
+	if (fields == NULL) {
+		fprintf(out, "\\# %zu%s", length, length > 0 ? " " : "");
+		for (size_t i = 0; i < length; i++)
+			fprintf(out, "%02x", octets[i]);
+	}
 	for (const char *f = fields; f != NULL && *f != '\0'; f++) {
 		n = field_length(*f, octets, length);
 		if (f != fields)

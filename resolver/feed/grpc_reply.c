@@ -35,16 +35,6 @@ grpc_status_is_lasting(unsigned int status)
 	    status == GRPC_UNAUTHENTICATED;
 }
 
-/* grpc-message is percent-encoded. */
-static void
-read_message(const char *value, size_t length, char out[static FEED_TEXT])
-{
-	char decoded[FEED_TEXT];
-
-	(void)printable_text(out, FEED_TEXT, decoded, feed_text_decode(decoded,
-	    sizeof(decoded), value, length));
-}
-
 /* "application/grpc", with "+proto" or a parameter behind it. */
 static bool
 is_grpc_type(const char *value, size_t length)
@@ -74,7 +64,11 @@ grpc_reply_header(struct grpc_reply *reply, const void *name,
 		reply->has_status = true;
 		reply->status = feed_text_number(value, length, GRPC_UNKNOWN);
 	} else if (is_name("grpc-message", name, name_length)) {
-		read_message(value, length, reply->message);
+		char decoded[FEED_TEXT];
+
+		/* grpc-message is percent-encoded. */
+		(void)printable_text(reply->message, FEED_TEXT, decoded,
+		    feed_text_decode(decoded, sizeof(decoded), value, length));
 	}
 }
 

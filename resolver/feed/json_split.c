@@ -119,31 +119,6 @@ is_items(const struct json_split *split)
 	    0;
 }
 
-/* One octet of the list outside its items, white space aside. */
-static int
-step_head(struct json_split *split, char c)
-{
-	if (split->whole || (split->depth == 0 && c != '{'))
-		return -EBADMSG;
-	if (split->head.used == JSON_SPLIT_MAX_HEAD)
-		return -EMSGSIZE;
-	if (grow(&split->head, 1) != 0)
-		return -ENOMEM;
-	if (c == '"') {
-		split->quoted = true;
-		split->key = split->head.used;
-	}
-	if (c == '[')
-		split->in_items = is_items(split);
-	split->head.text[split->head.used++] = c;
-	if (c == '{' || c == '[')
-		split->depth++;
-	else if (c == '}' || c == ']')
-		split->depth--;
-	split->whole = split->depth == 0;
-	return 0;
-}
-
 /* One octet between objects, or of the list around them. */
 static int
 step_outside(struct json_split *split, char c)
@@ -170,7 +145,26 @@ step_outside(struct json_split *split, char c)
 		split->in_items = false;
 	else if (items)
 		return -EBADMSG;
-	return step_head(split, c);
+	/* One octet of the list outside its items, white space aside. */
+	if (split->whole || (split->depth == 0 && c != '{'))
+		return -EBADMSG;
+	if (split->head.used == JSON_SPLIT_MAX_HEAD)
+		return -EMSGSIZE;
+	if (grow(&split->head, 1) != 0)
+		return -ENOMEM;
+	if (c == '"') {
+		split->quoted = true;
+		split->key = split->head.used;
+	}
+	if (c == '[')
+		split->in_items = is_items(split);
+	split->head.text[split->head.used++] = c;
+	if (c == '{' || c == '[')
+		split->depth++;
+	else if (c == '}' || c == ']')
+		split->depth--;
+	split->whole = split->depth == 0;
+	return 0;
 }
 
 int

@@ -440,25 +440,6 @@ read_watch(struct kube_mirror *m, const struct json_range *range)
 	return KUBE_GOES_ON;
 }
 
-/* Keeps the beginning of a refusal. */
-static enum kube_result
-read_refusal(struct kube_mirror *m, const void *octets, size_t length)
-{
-	struct json_split_text *t = &m->refusal;
-
-	if (t->text == NULL) {
-		t->text = malloc(REFUSAL_MAX);
-		if (t->text == NULL)
-			return broken(m, "no memory");
-		t->size = REFUSAL_MAX;
-	}
-	if (length > t->size - t->used)
-		length = t->size - t->used;
-	memcpy(t->text + t->used, octets, length);
-	t->used += length;
-	return KUBE_GOES_ON;
-}
-
 enum kube_result
 kube_mirror_body(struct kube_mirror *m, const void *octets, size_t length)
 {
@@ -468,8 +449,22 @@ kube_mirror_body(struct kube_mirror *m, const void *octets, size_t length)
 
 	if (length == 0)
 		return KUBE_GOES_ON;
-	if (m->body == KUBE_BODY_REFUSAL)
-		return read_refusal(m, octets, length);
+	if (m->body == KUBE_BODY_REFUSAL) {
+		struct json_split_text *t = &m->refusal;
+
+		/* Keeps the beginning of a refusal. */
+		if (t->text == NULL) {
+			t->text = malloc(REFUSAL_MAX);
+			if (t->text == NULL)
+				return broken(m, "no memory");
+			t->size = REFUSAL_MAX;
+		}
+		if (length > t->size - t->used)
+			length = t->size - t->used;
+		memcpy(t->text + t->used, octets, length);
+		t->used += length;
+		return KUBE_GOES_ON;
+	}
 	if (json_split_add(&m->split, octets, length) != 0)
 		return broken(m, "no memory for the objects");
 	while (result == KUBE_GOES_ON &&

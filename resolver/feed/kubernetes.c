@@ -93,14 +93,6 @@ kube_transfer_stop(struct kube_transfer *t)
 	forget_request(t);
 }
 
-static void
-kube_transfer_free(struct kube_transfer *t)
-{
-	kube_transfer_stop(t);
-	disconnect(t);
-	forget(&t->server);
-}
-
 /* http2_reader.head: the reflector learns the status before the body. */
 static void
 take_head(void *arg, unsigned int status, unsigned int retry_after)
@@ -347,12 +339,6 @@ kube_transfer_poll(struct kube_transfer *t, struct pollfd *fds, monotime_t now)
 	return t->link != NULL ? link_poll(t->link, fds, now) : 0;
 }
 
-static monotime_t
-kube_transfer_deadline(struct kube_transfer *t, monotime_t now)
-{
-	return t->link != NULL ? link_deadline(t->link, now) : MONOTIME_NEVER;
-}
-
 #define COMPLAINT_MS	60000		/* at most one in that time */
 
 struct feed {
@@ -447,21 +433,6 @@ add_reflectors(struct feed *f)
 			    config->namespaces[n] : NULL);
 	}
 	return 0;
-}
-
-static void
-stop(struct feed *f)
-{
-	for (size_t i = 0; i < f->count; i++) {
-		kube_transfer_free(&f->transfers[i]);
-		reflector_free(&f->reflectors[i]);
-	}
-	free(f->transfers);
-	free(f->reflectors);
-	free(f->stores);
-	free(f->fds);
-	free(f->fd_counts);
-	kube_credentials_free(&f->credentials);
 }
 
 static int
@@ -591,21 +562,6 @@ send_request(struct feed *f, size_t i, monotime_t now)
 }
 
 static void
-send_requests(struct feed *f, monotime_t now)
-{
-	for (size_t i = 0; i < f->count; i++) {
-		if (!reflector_is_due(&f->reflectors[i], now) ||
-		    !kube_credentials_refresh(&f->credentials, now))
-			continue;
-		if (f->credentials.warning != NULL) {
-			report(f, FEED_ERROR, f->credentials.warning);
-			f->credentials.warning = NULL;
-		}
-		send_request(f, i, now);
-	}
-}
-
-static void
 give_up_silent(struct feed *f, monotime_t now)
 {
 	static const struct reflector_end end = { .cause = FEED_CAUSE_TIMEOUT,
@@ -716,8 +672,8 @@ wait_ms(const struct feed *f, monotime_t now)
 			due = monotime_is_set(f->credentials.due) ?
 			    f->credentials.due : now;
 		least = monotime_first(least, due);
-		least = monotime_first(least,
-		    kube_transfer_deadline(&f->transfers[i], now));
+		least = monotime_first(least, f->transfers[i].link != NULL ?
+		    link_deadline(f->transfers[i].link, now) : MONOTIME_NEVER);
 	}
 	if (is_settled(f))
 		least = monotime_first(least, kube_offer_deadline(&f->offer));
@@ -744,14 +700,35 @@ poll_all(struct feed *f)
 	return errno == EINTR ? 0 : -errno;
 }
 
-/* What came to the reflectors, and which requests have ended. */
-static void
-step_transfers(struct feed *f, monotime_t now)
+/* One round; 1: it is to stop. */
+static int
+go_on(struct feed *f)
 {
-	struct feed_status *status = f->host->status;
-	const struct pollfd *fds = f->fds + 1;
+	monotime_t now = monotime_now();
+	int outcome;
+	struct feed_status *status;
+	const struct pollfd *fds;
 	struct reflector_end end;
 
+	f->host->tick(f->host->arg);
+	give_up_silent(f, now);
+	for (size_t i = 0; i < f->count; i++) {
+		if (!reflector_is_due(&f->reflectors[i], now) ||
+		    !kube_credentials_refresh(&f->credentials, now))
+			continue;
+		if (f->credentials.warning != NULL) {
+			report(f, FEED_ERROR, f->credentials.warning);
+			f->credentials.warning = NULL;
+		}
+		send_request(f, i, now);
+	}
+	offer(f, now);
+	show(f);
+	outcome = poll_all(f);
+	now = monotime_now();
+	/* What came to the reflectors, and which requests have ended. */
+	status = f->host->status;
+	fds = f->fds + 1;
 	for (size_t i = 0; i < f->count; i++) {
 		struct kube_transfer *t = &f->transfers[i];
 
@@ -764,23 +741,6 @@ step_transfers(struct feed *f, monotime_t now)
 		if (t->headed)
 			set_text(f, status->peer, link_peer(t->link));
 	}
-}
-
-/* One round; 1: it is to stop. */
-static int
-go_on(struct feed *f)
-{
-	monotime_t now = monotime_now();
-	int outcome;
-
-	f->host->tick(f->host->arg);
-	give_up_silent(f, now);
-	send_requests(f, now);
-	offer(f, now);
-	show(f);
-	outcome = poll_all(f);
-	now = monotime_now();
-	step_transfers(f, now);
 	collect(f, now);
 	return outcome;
 }
@@ -799,6 +759,17 @@ kubernetes_run(const struct feed_config *config, const struct feed_host *host)
 		host->status->since = realtime_s();
 		host->changed(host->arg);
 	}
-	stop(&f);
+	for (size_t i = 0; i < f.count; i++) {
+		kube_transfer_stop(&f.transfers[i]);
+		disconnect(&f.transfers[i]);
+		forget(&f.transfers[i].server);
+		reflector_free(&f.reflectors[i]);
+	}
+	free(f.transfers);
+	free(f.reflectors);
+	free(f.stores);
+	free(f.fds);
+	free(f.fd_counts);
+	kube_credentials_free(&f.credentials);
 	return outcome < 0 ? outcome : 0;
 }

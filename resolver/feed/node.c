@@ -135,23 +135,6 @@ write_addresses(struct protobuf_writer *w, const struct node_machine *machine)
 	write_string(w, "INSTANCE_IPS", ips);
 }
 
-static void
-write_metadata(struct protobuf_writer *w, const struct feed_node *node,
-    const struct node_machine *machine, const char *namespace)
-{
-	size_t metadata = protobuf_begin(w);
-
-	write_string(w, "NAMESPACE", namespace);
-	write_if_set(w, "SERVICE_ACCOUNT", node->service_account);
-	write_if_set(w, "CLUSTER_ID", node->cluster);
-	write_if_set(w, "NETWORK", node->network);
-	write_addresses(w, machine);
-	/* Without it, ServiceEntries without addresses are left out. */
-	write_string(w, "DNS_CAPTURE", "true");
-	write_labels(w, node);
-	protobuf_end(w, NODE_METADATA, metadata);
-}
-
 void
 node_write(struct protobuf_writer *writer, uint32_t field,
     const struct feed_node *node, const struct node_machine *machine)
@@ -162,6 +145,7 @@ node_write(struct protobuf_writer *writer, uint32_t field,
 	    *machine->ipv6 != '\0' ? machine->ipv6 : FIRST_IPV4;
 	size_t begin = protobuf_begin(writer);
 	char id[1024], cluster[300];
+	size_t metadata;
 
 	/* Only a "sidecar" gets what its namespace and labels select. */
 	(void)snprintf(id, sizeof(id),
@@ -171,7 +155,16 @@ node_write(struct protobuf_writer *writer, uint32_t field,
 	(void)snprintf(cluster, sizeof(cluster), "nfdns.%.253s", namespace);
 	protobuf_write_string(writer, NODE_ID, id);
 	protobuf_write_string(writer, NODE_CLUSTER, cluster);
-	write_metadata(writer, node, machine, namespace);
+	metadata = protobuf_begin(writer);
+	write_string(writer, "NAMESPACE", namespace);
+	write_if_set(writer, "SERVICE_ACCOUNT", node->service_account);
+	write_if_set(writer, "CLUSTER_ID", node->cluster);
+	write_if_set(writer, "NETWORK", node->network);
+	write_addresses(writer, machine);
+	/* Without it, ServiceEntries without addresses are left out. */
+	write_string(writer, "DNS_CAPTURE", "true");
+	write_labels(writer, node);
+	protobuf_end(writer, NODE_METADATA, metadata);
 	protobuf_write_string(writer, NODE_USER_AGENT, "nfdns");
 	protobuf_write_string(writer, NODE_USER_AGENT_VERSION, NFDNS_VERSION);
 	protobuf_end(writer, field, begin);

@@ -416,15 +416,6 @@ on_too_large(struct reflector *r, struct ending *e)
 }
 
 static enum feed_cause
-on_no_initial(struct reflector *r, struct ending *e)
-{
-	r->no_initial = true;
-	r->ask = REFLECTOR_ASK_LIST;
-	r->due = e->now;
-	return FEED_CAUSES;
-}
-
-static enum feed_cause
 on_unauthorized(struct reflector *r, struct ending *e)
 {
 	enum feed_cause cause = fail(r, e, false);
@@ -433,14 +424,6 @@ on_unauthorized(struct reflector *r, struct ending *e)
 	if (r->denials++ == 0 && r->http == 401)
 		r->due = e->now;
 	return cause;
-}
-
-static enum feed_cause
-on_forbidden(struct reflector *r, struct ending *e)
-{
-	/* Once may be an API server that has only just started. */
-	r->refused = ++r->denials > 1;
-	return fail(r, e, r->denials > 1);
 }
 
 static enum feed_cause
@@ -486,32 +469,6 @@ outcome_of_status(const struct reflector *r, unsigned int code)
 	return OUTCOME_FAILED;
 }
 
-/* The server's own words, and what it asks for. */
-static enum outcome
-take_refusal(struct reflector *r, struct ending *e)
-{
-	const struct kube_status *status = &r->mirror.status;
-	unsigned int code = r->http != 200 ? r->http : status->code;
-
-	e->cause = FEED_CAUSE_STATUS;
-	if (status->message[0] != '\0')
-		e->why = status->message;
-	else
-		e->why = "refused without a reason";
-	if (status->retry_after > e->retry_after)
-		e->retry_after = status->retry_after;
-	return outcome_of_status(r, code);
-}
-
-static enum outcome
-take_broken(const struct reflector *r, struct ending *e)
-{
-	e->cause = FEED_CAUSE_CONTENT;
-	e->why = r->mirror.why;
-	return r->ask == REFLECTOR_ASK_INITIAL ? OUTCOME_NO_INITIAL :
-	    OUTCOME_FAILED;
-}
-
 static enum outcome
 outcome_of(struct reflector *r, const struct reflector_end *end,
     struct ending *e)
@@ -523,10 +480,26 @@ outcome_of(struct reflector *r, const struct reflector_end *end,
 	else if (r->result == KUBE_GOES_ON)
 		return r->ask == REFLECTOR_ASK_INITIAL && r->http == 200 ?
 		    OUTCOME_NO_INITIAL : OUTCOME_FAILED;
-	if (r->result == KUBE_REFUSED)
-		return take_refusal(r, e);
-	if (r->result == KUBE_BROKEN)
-		return take_broken(r, e);
+	if (r->result == KUBE_REFUSED) {
+		const struct kube_status *status = &r->mirror.status;
+		unsigned int code = r->http != 200 ? r->http : status->code;
+
+		/* The server's own words, and what it asks for. */
+		e->cause = FEED_CAUSE_STATUS;
+		if (status->message[0] != '\0')
+			e->why = status->message;
+		else
+			e->why = "refused without a reason";
+		if (status->retry_after > e->retry_after)
+			e->retry_after = status->retry_after;
+		return outcome_of_status(r, code);
+	}
+	if (r->result == KUBE_BROKEN) {
+		e->cause = FEED_CAUSE_CONTENT;
+		e->why = r->mirror.why;
+		return r->ask == REFLECTOR_ASK_INITIAL ? OUTCOME_NO_INITIAL :
+		    OUTCOME_FAILED;
+	}
 	if (r->ask == REFLECTOR_ASK_INITIAL)
 		return OUTCOME_NO_INITIAL;
 	if (r->ask == REFLECTOR_ASK_WATCH)
@@ -559,11 +532,16 @@ reflector_end(struct reflector *r, monotime_t now, uint64_t random,
 	case OUTCOME_TOO_LARGE:
 		return on_too_large(r, &e);
 	case OUTCOME_NO_INITIAL:
-		return on_no_initial(r, &e);
+		r->no_initial = true;
+		r->ask = REFLECTOR_ASK_LIST;
+		r->due = e.now;
+		return FEED_CAUSES;
 	case OUTCOME_UNAUTHORIZED:
 		return on_unauthorized(r, &e);
 	case OUTCOME_FORBIDDEN:
-		return on_forbidden(r, &e);
+		/* Once may be an API server that has only just started. */
+		r->refused = ++r->denials > 1;
+		return fail(r, &e, r->denials > 1);
 	case OUTCOME_ABSENT:
 		return on_absent(r, &e);
 	default:

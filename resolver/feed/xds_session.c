@@ -483,18 +483,6 @@ end_next(struct xds_session *x, monotime_t now)
 	x->changed = true;
 }
 
-/* The first answer of "next": make-before-break ends here. */
-static void
-promote(struct xds_session *x, monotime_t now)
-{
-	report(x, FEED_DEBUG, "the new connection has answered: %s",
-	    link_peer(x->next->link));
-	x->host->status->reconnects[FEED_CAUSE_PLANNED]++;
-	*x->host->status->error = '\0';
-	swap(x, now);
-	x->changed = true;
-}
-
 static void
 accept_table(struct xds_session *x, struct ads *a, monotime_t now)
 {
@@ -568,23 +556,6 @@ take_result(struct xds_session *x, struct ads *a, enum xds_table result,
 	}
 }
 
-static void
-take_response(struct xds_session *x, struct ads *a, monotime_t now)
-{
-	const struct discovery_response *response = ads_response(a, now);
-	char why[FEED_TEXT];
-
-	if (response == NULL)
-		return;
-	if (a == x->next)
-		promote(x, now);
-	x->changed = true;
-	/* The host keeps it with the table, as where that came from. */
-	(void)snprintf(x->host->status->peer, FEED_TEXT, "%s",
-	    link_peer(a->link));
-	take_result(x, a, xds_table_take(x, a, why, now), why, now);
-}
-
 /* A table that was to be offered once more, or once it was its turn. */
 static void
 take_again(struct xds_session *x, monotime_t now)
@@ -602,6 +573,9 @@ static void
 step_stream(struct xds_session *x, struct ads *a, const struct pollfd *fds,
     size_t count, monotime_t now)
 {
+	const struct discovery_response *response;
+	char why[FEED_TEXT];
+
 	if (a == NULL)
 		return;
 	ads_step(a, fds, count, now);
@@ -611,7 +585,23 @@ step_stream(struct xds_session *x, struct ads *a, const struct pollfd *fds,
 		x->changed |= x->host->status->last_life != second;
 		x->host->status->last_life = second;
 	}
-	take_response(x, a, now);
+	response = ads_response(a, now);
+	if (response == NULL)
+		return;
+	if (a == x->next) {
+		/* The first answer of "next": make-before-break ends here. */
+		report(x, FEED_DEBUG, "the new connection has answered: %s",
+		    link_peer(x->next->link));
+		x->host->status->reconnects[FEED_CAUSE_PLANNED]++;
+		*x->host->status->error = '\0';
+		swap(x, now);
+		x->changed = true;
+	}
+	x->changed = true;
+	/* The host keeps it with the table, as where that came from. */
+	(void)snprintf(x->host->status->peer, FEED_TEXT, "%s",
+	    link_peer(a->link));
+	take_result(x, a, xds_table_take(x, a, why, now), why, now);
 }
 
 /* GOAWAY, or it is time for a resync. */
@@ -641,23 +631,6 @@ lack_memory(struct xds_session *x, monotime_t now)
 
 	note_error(x, &end, delay_ms);
 	return monotime_add_ms(now, delay_ms);
-}
-
-static void
-start_streams(struct xds_session *x, monotime_t now)
-{
-	if (x->current == NULL && monotime_is_past(now, x->retry)) {
-		x->current = start_stream(x, now);
-		set_resync(x, now);
-		if (x->current == NULL)
-			x->retry = lack_memory(x, now);
-	}
-	if (x->current != NULL && x->next == NULL &&
-	    monotime_is_set(x->replace) && monotime_is_past(now, x->replace)) {
-		x->next = start_stream(x, now);
-		x->replace = x->next != NULL ? MONOTIME_NEVER :
-		    lack_memory(x, now);
-	}
 }
 
 static uint64_t
@@ -708,7 +681,18 @@ xds_session_step(struct xds_session *session, const struct pollfd *fds,
 		end_current(x, now);
 	watch_steady(x, now);
 	want_replacement(x, now);
-	start_streams(x, now);
+	if (x->current == NULL && monotime_is_past(now, x->retry)) {
+		x->current = start_stream(x, now);
+		set_resync(x, now);
+		if (x->current == NULL)
+			x->retry = lack_memory(x, now);
+	}
+	if (x->current != NULL && x->next == NULL &&
+	    monotime_is_set(x->replace) && monotime_is_past(now, x->replace)) {
+		x->next = start_stream(x, now);
+		x->replace = x->next != NULL ? MONOTIME_NEVER : lack_memory(x,
+		    now);
+	}
 	take_again(x, now);
 	share_room(x);
 	set_connected(x);

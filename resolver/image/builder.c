@@ -390,12 +390,6 @@ find_link(const struct builder *b, uint32_t node, uint16_t type)
 	return NULL;
 }
 
-static bool
-has_type(const struct builder *b, uint32_t node, uint16_t type)
-{
-	return find_link(b, node, type) != NULL;
-}
-
 static void
 drop_type(struct builder *b, uint32_t node, uint16_t type)
 {
@@ -469,7 +463,7 @@ build_choose_families(struct builder *b)
 	    handle = allocated->next) {
 		allocated = BUILD_AT(b, const struct build_allocated, handle);
 		/* A name with addresses of one family only keeps them. */
-		if (has_type(b, allocated->node, wanted))
+		if (find_link(b, allocated->node, wanted) != NULL)
 			drop_type(b, allocated->node, unwanted);
 	}
 	b->first_allocated = 0;

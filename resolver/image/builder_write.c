@@ -196,13 +196,6 @@ build_filters_make(struct build_filters *filters, const struct builder *b)
 	return 0;
 }
 
-static void
-build_filters_free(struct build_filters *filters)
-{
-	free(filters->tails.words);
-	free(filters->heads.words);
-}
-
 static size_t
 node_octets(const struct build_node *node)
 {
@@ -388,13 +381,15 @@ strings_octets(const struct builder *b)
 	return octets;
 }
 
-/* Offsets of the sections. */
-static uint64_t
-plan_sections(struct plan *plan, const struct builder *b)
+/* Offsets of every node; the total size. */
+static int
+plan_offsets(struct plan *plan, const struct builder *b)
 {
+	uint64_t at;
 	struct image_header *h = &plan->header;
-	uint64_t at = sizeof(*h);
 
+	/* Offsets of the sections. */
+	at = sizeof(*h);
 	h->strings = (uint32_t)at;
 	at = image_pad8(at + strings_octets(b));
 	h->tails = (uint32_t)at;
@@ -410,15 +405,6 @@ plan_sections(struct plan *plan, const struct builder *b)
 	h->slots = (uint32_t)at;
 	at += sizeof(struct image_slot) << h->slot_bits;
 	h->nodes = (uint32_t)at;
-	return at;
-}
-
-/* Offsets of every node; the total size. */
-static int
-plan_offsets(struct plan *plan, const struct builder *b)
-{
-	uint64_t at = plan_sections(plan, b);
-
 	for (size_t i = 0; i >> plan->header.slot_bits == 0 &&
 	    at <= IMAGE_MAX_OCTETS; i++) {
 		uint32_t octets = plan->slots[i].at;
@@ -430,25 +416,6 @@ plan_offsets(struct plan *plan, const struct builder *b)
 		return -E2BIG;
 	plan->header.total_size = at;
 	return 0;
-}
-
-/* Offsets of every set, which lies behind its node. */
-static void
-plan_sets(const struct plan *plan, struct builder *b)
-{
-	const struct build_node *node;
-
-	for (uint32_t handle = b->first_node; handle != 0;
-	    handle = node->next) {
-		struct build_set *set;
-
-		node = BUILD_AT(b, const struct build_node, handle);
-		if (!has_own_set(b, node, handle))
-			continue;
-		set = BUILD_AT(b, struct build_set, node->set);
-		set->image = plan->slots[set->image].at +
-		    (uint32_t)node_octets(node);
-	}
 }
 
 /*
@@ -566,19 +533,6 @@ put_strings(struct image_out *out, const struct builder *b,
 }
 
 static void
-put_slots(struct image_out *out, const struct plan *plan)
-{
-	for (size_t i = 0; i >> plan->header.slot_bits == 0; i++) {
-		struct image_slot slot = { 0, 0 };
-
-		if (plan->slots[i].node != 0)
-			slot = (struct image_slot){ plan->slots[i].tag,
-				plan->slots[i].at };
-		memcpy(reserve(out, sizeof(slot)), &slot, sizeof(slot));
-	}
-}
-
-static void
 put_rrset(struct image_out *out, const struct builder *b,
     const struct build_rrset *rrset)
 {
@@ -685,7 +639,14 @@ write_image(const struct plan *plan, const struct builder *b, int fd)
 	    image_filter_octets(header.head_bits));
 	put(out, b->policy.octets, b->policy.size);
 	put_zeros(out, image_pad8(b->policy.size) - b->policy.size);
-	put_slots(out, plan);
+	for (size_t i = 0; i >> plan->header.slot_bits == 0; i++) {
+		struct image_slot slot = { 0, 0 };
+
+		if (plan->slots[i].node != 0)
+			slot = (struct image_slot){ plan->slots[i].tag,
+				plan->slots[i].at };
+		memcpy(reserve(out, sizeof(slot)), &slot, sizeof(slot));
+	}
 	put_nodes(out, plan, b);
 	flush(out);
 	assert(out->error != 0 || out->offset == header.total_size);
@@ -730,10 +691,24 @@ builder_write(struct builder *b, int fd)
 		error = plan_offsets(&plan, b);
 	}
 	if (error == 0) {
-		plan_sets(&plan, b);
+		const struct build_node *node;
+
+		/* Offsets of every set, which lies behind its node. */
+		for (uint32_t handle = b->first_node; handle != 0;
+		    handle = node->next) {
+			struct build_set *set;
+
+			node = BUILD_AT(b, const struct build_node, handle);
+			if (!has_own_set(b, node, handle))
+				continue;
+			set = BUILD_AT(b, struct build_set, node->set);
+			set->image = plan.slots[set->image].at +
+			    (uint32_t)node_octets(node);
+		}
 		error = write_image(&plan, b, fd);
 	}
-	build_filters_free(&plan.filters);
+	free(plan.filters.tails.words);
+	free(plan.filters.heads.words);
 	free(plan.slots);
 	return error;
 }

@@ -166,14 +166,6 @@ static void __attribute__((noinline)) gather_instead(struct lookup *lookup,
 		: &question->name);
 }
 
-/* Whether the table has nothing about the name, so that it passes. */
-static bool
-is_foreign(const struct entry *entry)
-{
-	return entry->kind == ENTRY_NONE &&
-	    (!entry->in_zone || entry->unknown != ZONE_NXDOMAIN);
-}
-
 void
 lookup_gather(struct lookup *lookup, const struct table *table,
     const struct question *question)
@@ -187,7 +179,9 @@ lookup_gather(struct lookup *lookup, const struct table *table,
 	lookup->leaves_table = false;
 	lookup->target_unknown = false;
 	lookup->has_soa = false;
-	if (is_foreign(entry))
+	/* The table has nothing about the name: it passes. */
+	if (entry->kind == ENTRY_NONE && (!entry->in_zone ||
+	    entry->unknown != ZONE_NXDOMAIN))
 		return;
 	lookup->has_type = find_type(table, entry->node, question->type,
 	    lookup->chain);

@@ -19,29 +19,6 @@ table_load_name(struct dns_name *name, const uint8_t *octets)
 }
 
 static void
-load_strings(struct table *t)
-{
-	const uint8_t *at = t->image + t->header->strings;
-
-	t->search_count = t->header->search_count;
-	for (size_t i = 0; i < t->search_count; i++) {
-		at = table_load_name(&t->search[i], at);
-		if (t->search[i].length < IMAGE_TAIL_OCTETS)
-			t->short_search = true;
-	}
-	for (size_t i = 0; i < t->header->zone_count; i++) {
-		struct mesh_zone zone = { .unknown = *at++ };
-		size_t place = t->zone_count++;
-
-		at = table_load_name(&zone.name, at);
-		for (; place > 0 && t->zones[place - 1].name.labels <
-		    zone.name.labels; place--)
-			t->zones[place] = t->zones[place - 1];
-		t->zones[place] = zone;
-	}
-}
-
-static void
 load_depths(struct table_depths *depths, const uint64_t set[static 2])
 {
 	for (unsigned int n = NAME_MAX_LABELS + 1; n-- > 0;) {
@@ -54,6 +31,7 @@ static void
 load(struct table *t)
 {
 	const struct image_header *h = (const void *)t->image;
+	const uint8_t *at;
 
 	t->header = h;
 	t->slots = (const void *)(t->image + h->slots);
@@ -65,7 +43,23 @@ load(struct table *t)
 	load_depths(&t->wildcards, h->wildcard_labels);
 	load_depths(&t->soas, h->soa_labels);
 	t->loaded = h->loaded != 0;
-	load_strings(t);
+	at = t->image + t->header->strings;
+	t->search_count = t->header->search_count;
+	for (size_t i = 0; i < t->search_count; i++) {
+		at = table_load_name(&t->search[i], at);
+		if (t->search[i].length < IMAGE_TAIL_OCTETS)
+			t->short_search = true;
+	}
+	for (size_t i = 0; i < t->header->zone_count; i++) {
+		struct mesh_zone zone = { .unknown = *at++ };
+		size_t place = t->zone_count++;
+
+		at = table_load_name(&zone.name, at);
+		for (; place > 0 &&
+		    t->zones[place - 1].name.labels < zone.name.labels; place--)
+			t->zones[place] = t->zones[place - 1];
+		t->zones[place] = zone;
+	}
 }
 
 static int

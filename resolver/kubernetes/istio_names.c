@@ -181,27 +181,6 @@ reserve_workloads(struct naming *n, const struct object_list *list)
 	}
 }
 
-/*
- * Marks all addresses of objects as taken, visible from here or not, so that
- * they are not allocated; as istiod's own controller does.
- */
-static void
-reserve_given(struct naming *n)
-{
-	const struct object_service *s;
-
-	for (size_t i = 0; i < n->k->entry_count; i++) {
-		reserve(n, &entry_at(n, i)->addresses);
-		reserve_workloads(n, &entry_at(n, i)->endpoints);
-	}
-	reserve_workloads(n, &n->k->workloads);
-	for (uint32_t handle = n->objects->first_service; handle != 0;
-	    handle = s->next) {
-		s = OBJECT_AT(n->objects, const struct object_service, handle);
-		reserve(n, &(struct object_list){ s->first_address, 0 });
-	}
-}
-
 /* Only entries that this machine sees hide those of other clusters. */
 static void
 note_host(struct naming *n, const struct istio_host *host)
@@ -381,11 +360,25 @@ int
 istio_add_names(struct kubernetes *k)
 {
 	struct naming n = { .k = k, .objects = &k->objects };
+	const struct object_service *s;
 
 	if (k->entry_count == 0)
 		return 0;
 	n.error = sort_entries(&n);
-	reserve_given(&n);
+	/*
+	 * All addresses of objects are taken, visible from here or not, so that
+	 * they are not allocated; as istiod's own controller does.
+	 */
+	for (size_t i = 0; i < n.k->entry_count; i++) {
+		reserve(&n, &entry_at(&n, i)->addresses);
+		reserve_workloads(&n, &entry_at(&n, i)->endpoints);
+	}
+	reserve_workloads(&n, &n.k->workloads);
+	for (uint32_t handle = n.objects->first_service; handle != 0;
+	    handle = s->next) {
+		s = OBJECT_AT(n.objects, const struct object_service, handle);
+		reserve(&n, &(struct object_list){ s->first_address, 0 });
+	}
 	each_host(&n, note_host);
 	each_host(&n, allocate_host);
 	each_host(&n, add_host);

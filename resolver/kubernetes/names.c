@@ -226,25 +226,6 @@ add_dns_addresses(struct name_maker *m, const struct object_service *s,
 	}
 }
 
-static void
-add_nameservers(struct name_maker *m, const struct dns_name *domain)
-{
-	const struct object_service *s;
-	struct dns_name name;
-
-	for (uint32_t handle = m->objects->first_service; handle != 0;
-	    handle = s->next) {
-		s = OBJECT_AT(m->objects, const struct object_service, handle);
-		if (s->source != m->k->source ||
-		    !is_dns_service(m, s) ||
-		    !name_maker_service_name(m, s, &name))
-			continue;
-		name_maker_add(m, domain, TYPE_NS, name.octets, name.length,
-		    s->line);
-		add_dns_addresses(m, s, &name);
-	}
-}
-
 /*
  * Adds the names of the domain itself, of the namespaces, and of pods whose
  * address is a label, by the options of the selected source.  Errors: m->error.
@@ -254,9 +235,20 @@ domain_add_names(struct name_maker *m)
 {
 	const struct dns_name *domain = &m->k->text->mesh->domain;
 	struct dns_name pod;
+	const struct object_service *s;
+	struct dns_name name;
 
 	add_version(m, domain);
-	add_nameservers(m, domain);
+	for (uint32_t handle = m->objects->first_service; handle != 0;
+	    handle = s->next) {
+		s = OBJECT_AT(m->objects, const struct object_service, handle);
+		if (s->source != m->k->source || !is_dns_service(m, s) ||
+		    !name_maker_service_name(m, s, &name))
+			continue;
+		name_maker_add(m, domain, TYPE_NS, name.octets, name.length,
+		    s->line);
+		add_dns_addresses(m, s, &name);
+	}
 	add_empty(m, &m->svc);
 	if (m->has_imports) {
 		add_version(m, &m->clusterset);

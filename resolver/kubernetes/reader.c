@@ -310,23 +310,6 @@ report_scan(const struct reading *r)
 	    " %s: not valid JSON", scan->expected, found);
 }
 
-/* Adds an error if the text as a whole cannot be used. */
-static int
-finish_text(struct reading *r)
-{
-	if (r->error == -EINVAL)
-		return 0;		/* diag has it */
-	if (r->error != 0)
-		return r->error;
-	if (r->scan.expected != NULL)
-		report_scan(r);
-	else if (!r->seen_any)
-		diag_add(r->k->diag, DIAG_ERROR, r->k->text->path, 0, "holds no"
-		    " Kubernetes objects: expected what \"kubectl get ... -o"
-		    " json\" writes");
-	return 0;
-}
-
 /* Interns the names of a cluster and a network; NULL for none. */
 static int
 read_location(struct kubernetes *k, const char *cluster, const char *network,
@@ -418,7 +401,18 @@ source_kubernetes_add(struct source_set *set, const struct source_text *text)
 			break;
 		read_document(&r);
 	}
-	return finish_text(&r);
+	/* The text as a whole may be of no use. */
+	if (r.error == -EINVAL)
+		return 0;		/* diag has it */
+	if (r.error != 0)
+		return r.error;
+	if (r.scan.expected != NULL)
+		report_scan(&r);
+	else if (!r.seen_any)
+		diag_add(r.k->diag, DIAG_ERROR, r.k->text->path, 0, "holds no"
+		    " Kubernetes objects: expected what \"kubectl get ... -o"
+		    " json\" writes");
+	return 0;
 }
 
 int

@@ -134,23 +134,6 @@ add_prepared(struct reading *r, const struct prepared *prepared)
 	return 0;
 }
 
-static int
-add_all(struct reading *r)
-{
-	struct name_table_walk walk = name_table_walk_over(r->table.octets,
-	    r->table.length);
-	struct prepared some[AHEAD];
-	size_t count;
-	int error = 0;
-
-	do {
-		count = prepare(r, &walk, some);
-		for (size_t i = 0; i < count && error == 0; i++)
-			error = add_prepared(r, &some[i]);
-	} while (count == AHEAD && error == 0);
-	return error;
-}
-
 /* What can be wrong with the message as a whole. */
 static void
 check_whole(const struct reading *r, int error)
@@ -189,8 +172,18 @@ source_nds_proto_read(const struct source_text *text, struct builder *b,
 	if (error == -EBADMSG)
 		return 0;
 	if (error == 0) {
+		struct name_table_walk walk;
+		struct prepared some[AHEAD];
+		size_t count;
+
 		builder_expect(b, r.table.names);
-		error = add_all(&r);
+		walk = name_table_walk_over(r.table.octets, r.table.length);
+		error = 0;
+		do {
+			count = prepare(&r, &walk, some);
+			for (size_t i = 0; i < count && error == 0; i++)
+				error = add_prepared(&r, &some[i]);
+		} while (count == AHEAD && error == 0);
 		name_table_close(&r.table);
 	}
 	free(r.texts);

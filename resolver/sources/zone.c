@@ -130,18 +130,6 @@ take_newline(struct zone_cursor *cursor, struct zone_entry *entry,
 		state->ended = true;
 }
 
-static void
-take_parenthesis(char c, struct zone_entry *entry, struct state *state)
-{
-	put(entry, ' ');
-	if (c == '(')
-		state->depth++;
-	else if (state->depth > 0)
-		state->depth--;
-	else
-		entry->fault = "has a ')' without a '('";
-}
-
 /* One octet, or two where the second is escaped. */
 static void
 take_text(struct zone_cursor *cursor, struct zone_entry *entry,
@@ -166,7 +154,13 @@ take_text(struct zone_cursor *cursor, struct zone_entry *entry,
 		while (cursor->at < cursor->end && *cursor->at != '\n')
 			cursor->at++;
 	} else if (c == '(' || c == ')') {
-		take_parenthesis(c, entry, state);
+		put(entry, ' ');
+		if (c == '(')
+			state->depth++;
+		else if (state->depth > 0)
+			state->depth--;
+		else
+			entry->fault = "has a ')' without a '('";
 	} else {
 		put(entry, c == '\t' || c == '\r' || c == '\f' ? ' ' : c);
 	}
@@ -429,13 +423,6 @@ read_directive(struct zone *z, struct zone_file *file, unsigned int number)
 		    (int)(length < SHOWN ? length : SHOWN), word);
 }
 
-/* Types that no zone holds: RFC 6895 section 3.1, and OPT. */
-static bool
-is_meta_type(uint16_t type)
-{
-	return type == 0 || type == TYPE_OPT || (type >= 128 && type <= 255);
-}
-
 /* The record's data, uncompressed.  False if there is too much of it. */
 static bool
 rdata_of(const ldns_rr *rr, uint8_t octets[static UINT16_MAX],
@@ -468,7 +455,8 @@ add_record(struct zone *z, const struct zone_file *file, const ldns_rr *rr,
 	struct dns_name name;
 	int outcome;
 
-	if (is_meta_type(type)) {
+	/* Types that no zone holds: RFC 6895 section 3.1, and OPT. */
+	if (type == 0 || type == TYPE_OPT || (type >= 128 && type <= 255)) {
 		SKIP(z, file, "%s is not a type of records",
 		    rr_type_text(type, text));
 		return;

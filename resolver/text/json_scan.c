@@ -130,14 +130,6 @@ is_first(const struct json_scan *s, char bracket)
 	return *p == bracket;
 }
 
-static bool
-leave(struct json_scan *s)
-{
-	s->at++;
-	s->depth--;
-	return false;
-}
-
 /* Steps over a comma, or leaves the object or array. */
 static bool
 step(struct json_scan *s, const char brackets[static 2], const char *expected)
@@ -146,8 +138,11 @@ step(struct json_scan *s, const char brackets[static 2], const char *expected)
 
 	if (s->expected != NULL)
 		return false;
-	if (next == brackets[1])
-		return leave(s);
+	if (next == brackets[1]) {
+		s->at++;
+		s->depth--;
+		return false;
+	}
 	if (next != '\0' && is_first(s, brackets[0]))
 		return true;
 	return take(s, ',', expected);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Any octets as a zone file: errors of one line, and always a sound image. */
-#include "resolver/compile/cname_check.h"
+#include "resolver/compile/compile.h"
 #include "tests/fuzz/source.h"
 
 /* As the compiler does: written again if CNAMEs were left out. */

@@ -18,22 +18,6 @@
 
 #define QUESTION_MAX	(2 + ASK_MESSAGE)
 
-static void
-write_own(const struct ask *ask, struct wire_writer *w)
-{
-	const char *text = ask->canary ? DECIDE_CANARY_NAME : ".";
-	struct dns_name name;
-
-	(void)!name_from_text(&name, text, strlen(text));
-	wire_write_u16(w, 0);
-	wire_write_u16(w, 1);		/* QDCOUNT */
-	wire_write_u16(w, 0);
-	wire_write_u32(w, 0);
-	wire_write_octets(w, name.octets, name.length);
-	wire_write_u16(w, ask->canary ? TYPE_TXT : TYPE_NS);
-	wire_write_u16(w, ask->canary ? CLASS_CH : CLASS_IN);
-}
-
 /* Behind two octets of length, which UDP leaves out; returns octets in all. */
 static size_t
 write_question(const struct ask *ask, uint8_t octets[static QUESTION_MAX])
@@ -42,11 +26,22 @@ write_question(const struct ask *ask, uint8_t octets[static QUESTION_MAX])
 	size_t length;
 
 	wire_write_u16(&w, ask->id);
-	if (ask->message != NULL)
+	if (ask->message != NULL) {
 		wire_write_octets(&w, ask->message + 2,
 		    ask->message_length - 2);
-	else
-		write_own(ask, &w);
+	} else {
+		const char *text = ask->canary ? DECIDE_CANARY_NAME : ".";
+		struct dns_name name;
+
+		(void)!name_from_text(&name, text, strlen(text));
+		wire_write_u16(&w, 0);
+		wire_write_u16(&w, 1);		/* QDCOUNT */
+		wire_write_u16(&w, 0);
+		wire_write_u32(&w, 0);
+		wire_write_octets(&w, name.octets, name.length);
+		wire_write_u16(&w, ask->canary ? TYPE_TXT : TYPE_NS);
+		wire_write_u16(&w, ask->canary ? CLASS_CH : CLASS_IN);
+	}
 	length = wire_written(&w);
 	octets[0] = (uint8_t)(length >> 8);
 	octets[1] = (uint8_t)length;

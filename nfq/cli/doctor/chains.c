@@ -351,28 +351,6 @@ enter(struct check *check, struct way *way, const struct trace_event *event)
 	way->base = event->chain;
 }
 
-static void
-take(struct check *check, struct way *way, const struct trace_event *event)
-{
-	const uint32_t mask = check->config->capture.mark_mask;
-	const bool known = way->here && way->id == event->id;
-	const bool marks = known && !event->chain.own &&
-	    ((way->last.mark ^ event->mark) & mask) != 0;
-	struct deed deed = { .done = true, .event = *event };
-
-	if (event->enters)
-		enter(check, way, event);
-	if (!marks)
-		way->packet = packet_kind(check, way, event);
-	deed.base = way->base;
-	deed.packet = way->packet;
-	if (marks)
-		way->marked = deed;
-	if (!event->chain.own && event->verdict == NF_DROP)
-		way->dropped = deed;
-	way->last = *event;
-}
-
 static struct way *
 way_of(struct check *check, const struct trace_event *event)
 {
@@ -403,8 +381,25 @@ read_events(struct check *check, struct trace *trace)
 	while ((error = trace_next(trace, &event)) == 0) {
 		struct way *way = way_of(check, &event);
 
-		if (way != NULL)
-			take(check, way, &event);
+		if (way != NULL) {
+			const uint32_t mask = check->config->capture.mark_mask;
+			const bool known = way->here && way->id == event.id;
+			const bool marks = known && !event.chain.own &&
+			    ((way->last.mark ^ event.mark) & mask) != 0;
+			struct deed deed = { .done = true, .event = event };
+
+			if (event.enters)
+				enter(check, way, &event);
+			if (!marks)
+				way->packet = packet_kind(check, way, &event);
+			deed.base = way->base;
+			deed.packet = way->packet;
+			if (marks)
+				way->marked = deed;
+			if (!event.chain.own && event.verdict == NF_DROP)
+				way->dropped = deed;
+			way->last = event;
+		}
 	}
 	return error == -EAGAIN ? 0 : error;
 }

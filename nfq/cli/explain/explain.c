@@ -177,21 +177,6 @@ set_asked(struct explanation *e)
 		.asker = &e->in.asker };
 }
 
-/* The name that the table is asked for, and its entry. */
-static void
-set_sought(struct explanation *e)
-{
-	struct dns_name to;
-
-	e->sought = e->in.question.name;
-	e->rewritten = e->in.decision.rule != 0 &&
-	    e->in.found.rule.action == RULE_REWRITE &&
-	    policy_rewrite(&e->in.found, &e->sought, &to);
-	if (e->rewritten)
-		e->sought = to;
-	table_find(e->source->table, &e->sought, &e->entry);
-}
-
 const struct dns_name *
 explain_judged(const struct explanation *e)
 {
@@ -258,6 +243,7 @@ explain(struct explanation *e, const struct explain_source *source,
 {
 	const struct forward_settings *forward = &source->settings->forward;
 	int domain;
+	struct dns_name to;
 
 	e->source = source;
 	e->question = question;
@@ -269,7 +255,13 @@ explain(struct explanation *e, const struct explain_source *source,
 		return;
 	intercept_question(e);
 	set_asked(e);
-	set_sought(e);
+	/* The name that the table is asked for, and its entry. */
+	e->sought = e->in.question.name;
+	e->rewritten = e->in.decision.rule != 0 && e->in.found.rule.action ==
+	    RULE_REWRITE && policy_rewrite(&e->in.found, &e->sought, &to);
+	if (e->rewritten)
+		e->sought = to;
+	table_find(e->source->table, &e->sought, &e->entry);
 	set_found(e);
 	domain = forward_settings_domain(forward, &e->in.question.name);
 	if (domain < 0)

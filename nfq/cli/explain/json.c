@@ -39,16 +39,6 @@ write_question(struct json_write *w, const struct explain_question *q)
 	json_write_close(w, '}');
 }
 
-/* The members of the open object. */
-static void
-write_place(struct json_write *w, const char *path, size_t length,
-    unsigned int line)
-{
-	json_write_octets(w, "path", path, length);
-	json_write_number(w, "line", line);
-	json_write_close(w, '}');
-}
-
 static void
 write_table(struct json_write *w, const struct explanation *e)
 {
@@ -69,7 +59,9 @@ write_table(struct json_write *w, const struct explanation *e)
 		path = table_source(e->source->table, source, &length);
 		if (path != NULL) {
 			json_write_open(w, "source", '{');
-			write_place(w, path, length, line);
+			json_write_octets(w, "path", path, length);
+			json_write_number(w, "line", line);
+			json_write_close(w, '}');
 		}
 	}
 	json_write_close(w, '}');

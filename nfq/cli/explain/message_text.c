@@ -142,19 +142,6 @@ message_is_same(const struct message *a, const struct message *b)
 	    sum_answers(a) == sum_answers(b);
 }
 
-static void
-print_error(const struct message *m, FILE *out)
-{
-	char text[MESSAGE_ERROR_TEXT];
-	const int error = message_error(m, text);
-	const char *name = message_error_name(error);
-
-	if (error >= 0)
-		fprintf(out, ";; EDE: %d (%s)%s%s%s\n", error,
-		    name != NULL ? name : "?", *text != '\0' ? ": (" : "",
-		    text, *text != '\0' ? ")" : "");
-}
-
 void
 message_print(const struct message *m, FILE *out)
 {
@@ -171,9 +158,18 @@ message_print(const struct message *m, FILE *out)
 	if (head != NULL &&
 	    ldns_wire2pkt(&packet, m->octets, m->length) == LDNS_STATUS_OK &&
 	    ldns_pktheader2buffer_str(head, packet) == LDNS_STATUS_OK) {
+		char text[MESSAGE_ERROR_TEXT];
+		int error;
+		const char *name;
+
 		fprintf(out, "%.*s\n", (int)ldns_buffer_position(head),
 		    (const char *)ldns_buffer_begin(head));
-		print_error(m, out);
+		error = message_error(m, text);
+		name = message_error_name(error);
+		if (error >= 0)
+			fprintf(out, ";; EDE: %d (%s)%s%s%s\n", error,
+			    name != NULL ? name : "?", *text != '\0' ? ": (" :
+			    "", text, *text != '\0' ? ")" : "");
 		for (size_t i = 0; i < 4; i++) {
 			const ldns_rr_list *records =
 			    sections[i].records(packet);

@@ -169,27 +169,6 @@ explain_print_policy(const struct explanation *e, bool all, FILE *out)
 }
 
 static void
-write_rule(unsigned int number, enum explain_part part,
-    const struct rules_rule *rule, const struct rules_miss *miss,
-    struct json_write *w)
-{
-	char action[WORDS_ACTION], missed[32];
-
-	json_write_open(w, NULL, '{');
-	json_write_number(w, "number", number);
-	json_write_octets(w, "name", rule->name, rule->name_length);
-	json_write_number(w, "line", rule->line);
-	json_write_text(w, "outcome", parts[part]);
-	json_write_text(w, "action", words_action(rule, action));
-	if (part == EXPLAIN_MISSED) {
-		(void)snprintf(missed, sizeof(missed), "match.%s",
-		    words_key(miss->key));
-		json_write_text(w, "missed", missed);
-	}
-	json_write_close(w, '}');
-}
-
-static void
 write_name(const struct explanation *e, const char *key, unsigned int number,
     struct json_write *w)
 {
@@ -221,11 +200,23 @@ explain_write_policy(const struct explanation *e, bool all,
 		struct rules_miss miss;
 		enum explain_part part;
 		bool written;
+		char action[WORDS_ACTION], missed[32];
 
 		if (!all && !is_shown(e, i, few, &written))
 			continue;
 		part = explain_rule(e, i, &rule, &miss);
-		write_rule(i, part, &rule, &miss, w);
+		json_write_open(w, NULL, '{');
+		json_write_number(w, "number", i);
+		json_write_octets(w, "name", rule.name, rule.name_length);
+		json_write_number(w, "line", rule.line);
+		json_write_text(w, "outcome", parts[part]);
+		json_write_text(w, "action", words_action(&rule, action));
+		if (part == EXPLAIN_MISSED) {
+			(void)snprintf(missed, sizeof(missed), "match.%s",
+			    words_key(miss.key));
+			json_write_text(w, "missed", missed);
+		}
+		json_write_close(w, '}');
 	}
 	json_write_close(w, ']');
 	json_write_close(w, '}');

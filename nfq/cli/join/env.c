@@ -238,25 +238,6 @@ read_host(struct workload *w, const char *path, unsigned int line, char *text,
 	}
 }
 
-/* Without an address, the feed asks DNS for istiod: few clusters are in it. */
-static void
-warn_without(const struct workload *w, const char *path, const char *other,
-    struct diag *diag)
-{
-	if (w->server == NULL || w->address_count > 0)
-		return;
-	if (other[0] == '\0')
-		diag_add(diag, DIAG_WARNING, path, 0, "is empty: nfdns-feed "
-		    "asks DNS for the address of %s; if that has none, add a "
-		    "line \"ADDRESS NAME\" (istioctl writes it with "
-		    "--ingressIP ADDRESS)", w->server);
-	else
-		diag_add(diag, DIAG_WARNING, path, 0, "has an address of %s, "
-		    "but none of %s, which mesh.yaml names as "
-		    "discoveryAddress: they are of different revisions; make "
-		    "the files again with istioctl", other, w->server);
-}
-
 void
 workload_read_hosts(struct workload *workload, const char *path,
     const char *text, size_t length, struct diag *diag)
@@ -279,7 +260,22 @@ workload_read_hosts(struct workload *workload, const char *path,
 		}
 		at += n + (end != NULL);
 	}
-	warn_without(workload, path, other, diag);
+	/*
+	 * Without an address, the feed asks DNS for istiod: few clusters are in
+	 * it.
+	 */
+	if (workload->server == NULL || workload->address_count > 0)
+		return;
+	if (other[0] == '\0')
+		diag_add(diag, DIAG_WARNING, path, 0, "is empty: nfdns-feed "
+		    "asks DNS for the address of %s; if that has none, add a "
+		    "line \"ADDRESS NAME\" (istioctl writes it with "
+		    "--ingressIP ADDRESS)", workload->server);
+	else
+		diag_add(diag, DIAG_WARNING, path, 0, "has an address of %s, "
+		    "but none of %s, which mesh.yaml names as "
+		    "discoveryAddress: they are of different revisions; make "
+		    "the files again with istioctl", other, workload->server);
 }
 
 /* A text, with or without quotes; "" for null.  NULL after an error. */

@@ -78,21 +78,6 @@ place_look(struct place *place, struct diag *diag)
 	return false;
 }
 
-/* The file that is replaced keeps owner and mode. */
-static int
-set_owner(int fd, const struct place *place)
-{
-	struct stat old;
-
-	if (lstat(place->path, &old) == 0)
-		return fchown(fd, old.st_uid, old.st_gid) < 0 ||
-		    fchmod(fd, old.st_mode & 0777) < 0 ? -errno : 0;
-	if (errno != ENOENT)
-		return -errno;
-	return place->group != (gid_t)-1 &&
-	    fchown(fd, (uid_t)-1, place->group) < 0 ? -errno : 0;
-}
-
 /* A second name for what is there; those of earlier times stay. */
 static int
 keep_old(const char *path)
@@ -120,10 +105,19 @@ put(const struct place *place)
 	struct iovec whole = { place->octets, place->length };
 	struct replace file;
 	int error = replace_begin(&file, AT_FDCWD, place->path, place->mode);
+	struct stat old;
 
 	if (error < 0)
 		return error;
-	error = set_owner(file.fd, place);
+	/* The file that is replaced keeps owner and mode. */
+	if (lstat(place->path, &old) == 0)
+		error = fchown(file.fd, old.st_uid, old.st_gid) < 0 ||
+		    fchmod(file.fd, old.st_mode & 0777) < 0 ? -errno : 0;
+	else if (errno != ENOENT)
+		error = -errno;
+	else
+		error = place->group != (gid_t)-1 && fchown(file.fd, (uid_t)-1,
+		    place->group) < 0 ? -errno : 0;
 	if (error == 0)
 		error = fds_write_all(file.fd, &whole, 1);
 	if (error == 0 && place->state == PLACE_OTHER && place->backup)
@@ -131,26 +125,19 @@ put(const struct place *place)
 	return replace_end(&file, REPLACE_DURABLY, error);
 }
 
-static int
-make_directory(const char *path)
-{
-	char *copy = strdup(path);
-	int error = copy == NULL ? -ENOMEM : 0;
-
-	if (error == 0 && mkdir(dirname(copy), 0755) < 0 && errno != EEXIST)
-		error = -errno;
-	free(copy);
-	return error;
-}
-
 bool
 place_write(const struct place *place, struct diag *diag)
 {
 	int error;
+	char *copy;
 
 	if (place->state == PLACE_SAME)
 		return true;
-	error = make_directory(place->path);
+	copy = strdup(place->path);
+	error = copy == NULL ? -ENOMEM : 0;
+	if (error == 0 && mkdir(dirname(copy), 0755) < 0 && errno != EEXIST)
+		error = -errno;
+	free(copy);
 	if (error == 0)
 		error = put(place);
 	if (error < 0)

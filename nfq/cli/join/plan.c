@@ -52,19 +52,6 @@ put_list(FILE *out, const char *name, char *const *texts, size_t count)
 	(void)fputs(" ];", out);
 }
 
-/* As a list, since a key with '.' or '/' cannot be one of libconfig's. */
-static void
-put_labels(FILE *out, const struct feed_node *node)
-{
-	if (node->label_count == 0)
-		return;
-	(void)fputs(" labels = [", out);
-	for (size_t i = 0; i < node->label_count; i++)
-		(void)fprintf(out, "%s\n\t\"%s=%s\"", i > 0 ? "," : "",
-		    node->labels[i].key, node->labels[i].value);
-	(void)fputs(" ];", out);
-}
-
 static void
 put_node(FILE *out, const struct feed_node *node)
 {
@@ -85,28 +72,17 @@ put_node(FILE *out, const struct feed_node *node)
 		put_text(out, rows[i].text);
 		(void)fputc(';', out);
 	}
-	put_labels(out, node);
+	/*
+	 * As a list, since a key with '.' or '/' cannot be one of libconfig's.
+	 */
+	if (node->label_count != 0) {
+		(void)fputs(" labels = [", out);
+		for (size_t i = 0; i < node->label_count; i++)
+			(void)fprintf(out, "%s\n\t\"%s=%s\"", i > 0 ? "," : "",
+			    node->labels[i].key, node->labels[i].value);
+		(void)fputs(" ];", out);
+	}
 	(void)fputs(" };", out);
-}
-
-static void
-put_feed(FILE *out, const struct feed_config *feed)
-{
-	(void)fprintf(out, "type = \"%s\";", feed->type == FEED_XDS ? "xds" :
-	    "kubernetes");
-	put_setting(out, "server", feed->server);
-	put_list(out, "addresses", feed->addresses, feed->address_count);
-	put_setting(out, "root_cert", feed->root_cert);
-	put_setting(out, "cert", feed->cert);
-	put_setting(out, "key", feed->key);
-	put_setting(out, "token", feed->token);
-	if (feed->ca)
-		(void)fputs("\nca = true;", out);
-	if (feed->type == FEED_XDS)
-		put_node(out, &feed->node);
-	put_setting(out, "kubeconfig", feed->kubeconfig);
-	put_list(out, "namespaces", feed->namespaces, feed->namespace_count);
-	(void)fputc('\n', out);
 }
 
 /* Ends the stream; its text, or NULL if it could not be written. */
@@ -146,7 +122,21 @@ feed_text(const struct feed_config *feed, const char *state_dir,
 		put_text(out, run_dir);
 		(void)fputs(";\n", out);
 	}
-	put_feed(out, feed);
+	(void)fprintf(out, "type = \"%s\";", feed->type == FEED_XDS ? "xds" :
+	    "kubernetes");
+	put_setting(out, "server", feed->server);
+	put_list(out, "addresses", feed->addresses, feed->address_count);
+	put_setting(out, "root_cert", feed->root_cert);
+	put_setting(out, "cert", feed->cert);
+	put_setting(out, "key", feed->key);
+	put_setting(out, "token", feed->token);
+	if (feed->ca)
+		(void)fputs("\nca = true;", out);
+	if (feed->type == FEED_XDS)
+		put_node(out, &feed->node);
+	put_setting(out, "kubeconfig", feed->kubeconfig);
+	put_list(out, "namespaces", feed->namespaces, feed->namespace_count);
+	(void)fputc('\n', out);
 	return finish(out, &text);
 }
 
@@ -344,15 +334,6 @@ struct agent {
 	char *drop_in;			/* text of the unit's part; or NULL */
 };
 
-static void
-agent_free(struct agent *agent)
-{
-	free(agent->cert);
-	free(agent->key);
-	free(agent->roots);
-	free(agent->drop_in);
-}
-
 static char *
 path_in(const char *directory, const char *name)
 {
@@ -463,32 +444,24 @@ plan_files(struct join_plan *plan, const struct join_request *request,
 	return *item != NULL || no_memory(diag);
 }
 
-/* Without a certificate, a token is needed that has not ended. */
-static void
-check_token(const struct workload *w, const struct join_request *request,
-    bool agent, struct diag *diag)
-{
-	char pair[FEED_FILE_NAME_MAX + sizeof(JOIN_PAIR)];
-
-	(void)snprintf(pair, sizeof(pair), "%.63s" JOIN_PAIR, request->name);
-	if (w->token_end > 0 && w->token_end <= request->now && !agent &&
-	    !exists(request->config->state_dir, pair))
-		diag_add(diag, DIAG_ERROR, w->token.path, 1, "the token has "
-		    "ended, and %s has no certificate of Istio's agent; make "
-		    "the files again with istioctl", w->agent);
-}
-
 static bool
 plan_mesh(struct join_plan *plan, const struct join_request *request,
     struct workload *w, char **item, struct diag *diag)
 {
 	struct agent agent = { .cert = NULL };
 	bool good = agent_find(&agent, request, w->agent) || no_memory(diag);
+	char pair[FEED_FILE_NAME_MAX + sizeof(JOIN_PAIR)];
 
 	plan->agent = agent.cert != NULL;
 	plan->token_end = w->token_end;
 	plan->dns_capture = w->dns_capture;
-	check_token(w, request, plan->agent, diag);
+	/* Without a certificate, a token is needed that has not ended. */
+	(void)snprintf(pair, sizeof(pair), "%.63s" JOIN_PAIR, request->name);
+	if (w->token_end > 0 && w->token_end <= request->now && !plan->agent &&
+	    !exists(request->config->state_dir, pair))
+		diag_add(diag, DIAG_ERROR, w->token.path, 1, "the token has "
+		    "ended, and %s has no certificate of Istio's agent; make "
+		    "the files again with istioctl", w->agent);
 	good = good && (describe(plan, w) || no_memory(diag)) &&
 	    plan_files(plan, request, w, &agent, item, diag);
 	if (good && agent.drop_in != NULL) {
@@ -497,7 +470,10 @@ plan_mesh(struct join_plan *plan, const struct join_request *request,
 		good = add(plan, join_path_of_drop_in(request->name),
 		    copy_octets(agent.drop_in, length), length, diag) != NULL;
 	}
-	agent_free(&agent);
+	free(agent.cert);
+	free(agent.key);
+	free(agent.roots);
+	free(agent.drop_in);
 	return good;
 }
 

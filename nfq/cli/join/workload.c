@@ -65,24 +65,6 @@ is_of(const char *text, const char *others, size_t most)
 }
 
 static void
-take_namespace(struct workload *w, struct diag *diag)
-{
-	struct variable v = look_up(w, "POD_NAMESPACE");
-
-	if (v.value == NULL)
-		v = look_up(w, "ISTIO_NAMESPACE");
-	if (v.value == NULL)
-		diag_add(diag, DIAG_ERROR, w->env.path, 0, "POD_NAMESPACE is "
-		    "missing: the namespace of this machine");
-	else if (!is_of(v.value, "-", LABEL_MAX))
-		diag_add(diag, DIAG_ERROR, v.path, v.line, "\"%.80s\" is not a "
-		    "namespace: letters, digits and '-', at most %d", v.value,
-		    LABEL_MAX);
-	else
-		keep(&w->node.namespace, v.value, diag);
-}
-
-static void
 take_texts(struct workload *w, struct diag *diag)
 {
 	const struct {
@@ -338,7 +320,19 @@ take_capture(struct workload *w)
 static void
 take_variables(struct workload *w, struct diag *diag)
 {
-	take_namespace(w, diag);
+	struct variable v = look_up(w, "POD_NAMESPACE");
+
+	if (v.value == NULL)
+		v = look_up(w, "ISTIO_NAMESPACE");
+	if (v.value == NULL)
+		diag_add(diag, DIAG_ERROR, w->env.path, 0, "POD_NAMESPACE is "
+		    "missing: the namespace of this machine");
+	else if (!is_of(v.value, "-", LABEL_MAX))
+		diag_add(diag, DIAG_ERROR, v.path, v.line, "\"%.80s\" is not a "
+		    "namespace: letters, digits and '-', at most %d", v.value,
+		    LABEL_MAX);
+	else
+		keep(&w->node.namespace, v.value, diag);
 	take_texts(w, diag);
 	take_address(w, diag);
 	take_labels(w, diag);
