@@ -102,14 +102,6 @@ offer(void *arg, const struct feed_table *table, char why[FEED_TEXT])
 	return verdict;
 }
 
-static bool
-is_sound(void *arg, const struct feed_table *table, char why[FEED_TEXT])
-{
-	const struct feeding *f = arg;
-
-	return feed_keep_is_sound(f->keep, table, why);
-}
-
 static void
 tick(void *arg)
 {
@@ -193,7 +185,7 @@ open_feed(struct feeding *f)
 	(void)snprintf(f->report.type, sizeof(f->report.type), "%s",
 	    feed_config_type_name(c->feed.type));
 	error = feed_keep_open(&f->keep, c->state_dir, c->feed.name,
-	    (size_t)(c->feed.limit / KEEP_NAME_OCTETS), &f->report.kept);
+	    &f->report.kept);
 	if (error < 0)
 		log_error("feed %s: cannot write to state_dir \"%s\": %s: it "
 		    "must belong to the user of nfdns-feed", c->feed.name,
@@ -234,8 +226,8 @@ feed_once(struct feeding *f)
 	const struct feed_host host = {
 		.arg = f, .stop_fd = f->signals, .status = &f->report.status,
 		.state_dir = f->conf->state_dir,
-		.offer = offer, .is_sound = is_sound, .changed = changed,
-		.tick = tick, .report = report,
+		.offer = offer, .changed = changed, .tick = tick,
+		.report = report,
 	};
 	int error = open_feed(f);
 

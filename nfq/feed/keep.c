@@ -7,141 +7,83 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-#include "nfq/feed/table_names.h"
 #include "policy/log.h"
 #include "resolver/fds.h"
 #include "resolver/replace.h"
+#include "resolver/sources/feed_file.h"
 
-#define FILE_OCTETS_MAX	((off_t)1000 << 20)	/* as of a source's file */
-#define WINDOW		((size_t)1 << 20)
+#define WINDOW		((size_t)64 << 10)
 #define PARTS_AT_ONCE	64
 
-/* A file that is read piece by piece, and what becomes of the pieces. */
-struct reading {
-	const struct keep_file *file;
-	off_t at;
-	char *window;
-	size_t size, have;		/* of the window */
-	struct XXH3_state_s *hash;
+/* One of state_dir's tables, open: it can be read also when it is replaced. */
+struct keep_file {
+	struct feed_header header;
+	int fd;				/* -1: there is none */
+	struct stat stat;
 };
 
-static int
-reading_begin(struct reading *r, const struct keep_file *file, off_t at)
+#define KEEP_FILE_NONE	(struct keep_file){ .fd = -1 }
+
+static void
+keep_file_clear(struct keep_file *file)
 {
-	*r = (struct reading){ .file = file, .at = at, .size = WINDOW,
-		.window = malloc(WINDOW), .hash = feed_file_hash_begin() };
-	return r->window != NULL && r->hash != NULL ? 0 : -ENOMEM;
+	if (file->fd >= 0)
+		(void)close(file->fd);
+	*file = KEEP_FILE_NONE;
 }
 
-/* 0 if all was read, and what was hashed is the table; frees. */
+/* Of what is behind the header.  0 or a negative errno. */
 static int
-reading_end(struct reading *r, int error)
+hash_of(int fd, off_t at, struct feed_hash *hash)
 {
-	struct feed_hash hash = { 0, 0 };
-
-	if (r->hash != NULL)
-		hash = feed_file_hash_end(r->hash);
-	free(r->window);
-	if (error == 0 && !feed_file_hash_equal(hash, r->file->header.hash))
-		error = -EPROTO;
-	return error;
-}
-
-/* The next octets come behind those in the window: how many; 0: the end. */
-static ssize_t
-read_more(struct reading *r)
-{
-	char *grown;
+	struct XXH3_state_s *state = feed_file_hash_begin();
+	char window[WINDOW];
 	ssize_t n;
 
-	if (r->have == r->size) {
-		grown = realloc(r->window, r->size * 2);
-		if (grown == NULL)
-			return -ENOMEM;
-		r->window = grown;
-		r->size *= 2;
+	if (state == NULL)
+		return -ENOMEM;
+	while ((n = pread(fd, window, sizeof(window), at)) > 0 ||
+	    (n < 0 && errno == EINTR)) {
+		if (n < 0)
+			continue;
+		feed_file_hash_add(state, window, (size_t)n);
+		at += n;
 	}
-	do
-		n = pread(r->file->fd, r->window + r->have, r->size - r->have,
-		    r->at);
-	while (n < 0 && errno == EINTR);
-	if (n < 0)
-		return -errno;
-	feed_file_hash_add(r->hash, r->window + r->have, (size_t)n);
-	r->at += n;
-	r->have += (size_t)n;
-	return n;
-}
-
-/* Reads the names as far as there are any; they are no reason to fail. */
-static int
-read_names(struct reading *r, struct table_names *names)
-{
-	char text[FEED_TEXT];
-	struct table_reader reader;
-	int bad = table_reader_begin(&reader, r->file->header.format, SIZE_MAX,
-	    text, sizeof(text));
-	size_t used;
-	ssize_t n;
-
-	while ((n = read_more(r)) > 0) {
-		used = r->have;
-		if (bad == 0)
-			bad = table_reader_take(&reader, r->window, r->have,
-			    &used);
-		if (used < r->have)
-			memmove(r->window, r->window + used, r->have - used);
-		r->have -= used;
-	}
-	(void)!table_reader_end(&reader, n < 0 ? (int)n : bad, r->have, names);
+	n = n < 0 ? -errno : 0;
+	*hash = feed_file_hash_end(state);
 	return (int)n;
 }
 
-/* Of an open file: its header, and all that is behind it. */
+/*
+ * Opens "name" in the directory: a sound regular file, no link.  0; -ENOENT; -EPROTO
+ * and *why; or another negative errno.  With an error there is no file.
+ */
 static int
-read_kept_table(struct keep_file *file, struct table_names *names, const char **why)
-{
-	const int skip = feed_file_peek(&file->header, file->fd, why);
-	struct reading r;
-	int error;
-
-	if (skip < 0)
-		return skip;
-	error = reading_begin(&r, file, skip);
-	if (error == 0)
-		error = read_names(&r, names);
-	error = reading_end(&r, error);
-	if (error == -EPROTO)
-		*why = "its hash is another one: it was damaged";
-	return error;
-}
-
-int
 keep_file_read(struct keep_file *file, int directory, const char *name,
-    struct table_names *names, const char **why)
+    const char **why)
 {
 	int fd = openat(directory, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW |
 	    O_NONBLOCK | O_NOCTTY);
-	int error = 0;
+	struct feed_hash hash;
+	int error;
 
 	*file = (struct keep_file){ .fd = fd };
-	memset(names, 0, sizeof(*names));
 	*why = "it is not a regular file";
 	if (fd < 0)
 		return errno == ELOOP || errno == ENXIO ? -EPROTO : -errno;
-	if (fstat(fd, &file->stat) < 0)
-		error = -errno;
-	else if (!S_ISREG(file->stat.st_mode) ||
-	    file->stat.st_size > FILE_OCTETS_MAX)
+	error = fstat(fd, &file->stat) < 0 ? -errno :
+	    feed_file_peek(&file->header, fd, why);
+	if (error >= 0)
+		error = hash_of(fd, error, &hash);
+	if (error == 0 && !feed_file_hash_equal(hash, file->header.hash)) {
+		*why = "its hash is another one: it was damaged";
 		error = -EPROTO;
-	else
-		error = read_kept_table(file, names, why);
-	if (error < 0) {
-		table_names_free(names);
-		keep_file_clear(file);
 	}
+	if (error < 0)
+		keep_file_clear(file);
 	return error;
 }
 
@@ -218,22 +160,7 @@ keep_file_write(struct keep_file *file, int directory, const char *name,
 	return error;
 }
 
-void
-keep_file_clear(struct keep_file *file)
-{
-	if (file->fd >= 0)
-		(void)close(file->fd);
-	*file = KEEP_FILE_NONE;
-}
-
 #define FILE_NAME_SIZE	(FEED_FILE_NAME_MAX + 16)
-
-/* Tables that were kept since a line told of one. */
-struct untold {
-	unsigned int tables;
-	struct table_delta delta;	/* the sum */
-	monotime_t told;		/* never: none was */
-};
 
 struct feed_keep {
 	char *path;			/* state_dir */
@@ -241,22 +168,18 @@ struct feed_keep {
 	char name[FEED_FILE_NAME_MAX + 1];
 	char table[FILE_NAME_SIZE];	/* of its file */
 	struct keep_file file;		/* the one in use */
-	struct table_names names;	/* of it */
-	size_t most_names;
 	bool failing;			/* the last one could not be kept */
-	struct untold untold;
+	unsigned int untold;		/* kept since a line told of one */
+	monotime_t told;		/* never: none was */
 	struct feed_kept *shown;
 };
 
-/* Takes over the file and its names: the table in use.  Shows it. */
+/* Takes over the file: the table in use.  Shows it. */
 static void
-take_file(struct feed_keep *k, const struct keep_file *file,
-    const struct table_names *names)
+take_file(struct feed_keep *k, const struct keep_file *file)
 {
-	table_names_free(&k->names);
 	keep_file_clear(&k->file);
 	k->file = *file;
-	k->names = *names;
 	k->shown->names = file->header.names;
 	k->shown->octets = file->header.length;
 	(void)snprintf(k->shown->version, sizeof(k->shown->version), "%s",
@@ -268,24 +191,15 @@ take_file(struct feed_keep *k, const struct keep_file *file,
 static void
 read_table(struct feed_keep *k)
 {
-	struct table_names names;
 	struct keep_file file;
 	const char *why;
-	int error = keep_file_read(&file, k->directory, k->table, &names, &why);
+	int error = keep_file_read(&file, k->directory, k->table, &why);
 
 	if (error < 0 && error != -ENOENT)
 		log_warning("feed %s: the kept table %s is not used: %s: it "
 		    "is replaced by the next one", k->name, k->table,
 		    error == -EPROTO ? why : strerror(-error));
-	take_file(k, &file, &names);
-}
-
-/* Somebody may have removed it. */
-static void
-look_again(struct feed_keep *k)
-{
-	if (!keep_file_is_current(&k->file, k->directory, k->table))
-		read_table(k);
+	take_file(k, &file);
 }
 
 /* A descriptor of a directory that this user may write, or a negative errno. */
@@ -309,7 +223,7 @@ open_directory(const char *path)
 
 int
 feed_keep_open(struct feed_keep **keep, const char *state_dir,
-    const char *name, size_t most_names, struct feed_kept *shown)
+    const char *name, struct feed_kept *shown)
 {
 	struct feed_keep *k = calloc(1, sizeof(*k));
 	int error;
@@ -326,7 +240,6 @@ feed_keep_open(struct feed_keep **keep, const char *state_dir,
 		return error;
 	}
 	k->shown = shown;
-	k->most_names = most_names;
 	k->file = KEEP_FILE_NONE;
 	memset(shown, 0, sizeof(*shown));
 	(void)snprintf(k->name, sizeof(k->name), "%s", name);
@@ -340,30 +253,22 @@ feed_keep_open(struct feed_keep **keep, const char *state_dir,
 static void
 tell(struct feed_keep *k, monotime_t tick)
 {
-	const struct untold *u = &k->untold;
 	char tables[64] = "table";
 
-	if (u->tables > 1)
+	if (k->untold > 1)
 		(void)snprintf(tables, sizeof(tables), "%u tables in the last "
-		    "minute, the last one", u->tables);
-	log_info("feed %s: %s of %llu names: %zu added, %zu removed, %zu "
-	    "changed", k->name, tables,
-	    (unsigned long long)k->file.header.names, u->delta.added,
-	    u->delta.removed, u->delta.changed);
-	k->untold = (struct untold){ .told = tick };
-}
-
-static bool
-may_tell(const struct feed_keep *k, monotime_t tick)
-{
-	return !monotime_is_set(k->untold.told) ||
-	    monotime_ms_since(tick, k->untold.told) >= KEEP_TELL_MS;
+		    "minute, the last one", k->untold);
+	log_info("feed %s: %s of %llu names", k->name, tables,
+	    (unsigned long long)k->file.header.names);
+	k->untold = 0;
+	k->told = tick;
 }
 
 void
 feed_keep_tell(struct feed_keep *k, monotime_t tick)
 {
-	if (k->untold.tables > 0 && may_tell(k, tick))
+	if (k->untold > 0 && (!monotime_is_set(k->told) ||
+	    monotime_ms_since(tick, k->told) >= KEEP_TELL_MS))
 		tell(k, tick);
 }
 
@@ -372,9 +277,8 @@ feed_keep_close(struct feed_keep *k)
 {
 	if (k == NULL)
 		return;
-	if (k->untold.tables > 0)
+	if (k->untold > 0)
 		tell(k, MONOTIME_NEVER);
-	table_names_free(&k->names);
 	keep_file_clear(&k->file);
 	(void)close(k->directory);
 	free(k->path);
@@ -404,55 +308,6 @@ succeed(struct feed_keep *k)
 	k->shown->error[0] = '\0';
 }
 
-/* The file is the one in use, and these are its names. */
-static void
-note(struct feed_keep *k, const struct table_delta *delta, size_t faulty,
-    monotime_t tick)
-{
-	struct table_delta *all = &k->untold.delta;
-
-	k->shown->added = delta->added;
-	k->shown->removed = delta->removed;
-	k->shown->changed = delta->changed;
-	k->untold.tables++;
-	all->added += delta->added;
-	all->removed += delta->removed;
-	all->changed += delta->changed;
-	feed_keep_tell(k, tick);
-	if (faulty > 0)
-		log_warning("feed %s: %zu entries of the table cannot be used "
-		    "and are ignored", k->name, faulty);
-}
-
-/* A sound table that differs from the one in use. */
-static enum feed_verdict
-keep_table(struct feed_keep *k, struct feed_header *header,
-    const struct feed_table *table, struct table_names *names,
-    monotime_t tick, char why[static FEED_TEXT])
-{
-	struct table_delta delta;
-	struct keep_file file;
-	int error;
-
-	table_names_compare(&k->names, names, &delta);
-	error = keep_file_write(&file, k->directory, k->table, header, table);
-	if (error < 0)
-		return fail(k, error, why);
-	succeed(k);
-	take_file(k, &file, names);
-	note(k, &delta, names->faulty, tick);
-	memset(names, 0, sizeof(*names));
-	return FEED_APPLIED;
-}
-
-bool
-feed_keep_is_sound(const struct feed_keep *k, const struct feed_table *table,
-    char why[static FEED_TEXT])
-{
-	return table_names_read(NULL, table->format, table->parts,
-	    table->part_count, k->most_names, why, FEED_TEXT) != -EBADMSG;
-}
-
 static bool
 is_in_use(const struct feed_keep *k, const struct feed_table *table,
     struct feed_hash hash)
@@ -467,10 +322,10 @@ feed_keep_offer(struct feed_keep *k, const struct feed_table *table,
     const char *source, int64_t now, monotime_t tick,
     char why[static FEED_TEXT])
 {
-	struct feed_header header = { .time = now, .length = table->length };
+	struct feed_header header = { .time = now, .length = table->length,
+		.names = table->names };
 	struct XXH3_state_s *state = feed_file_hash_begin();
-	struct table_names names;
-	enum feed_verdict verdict;
+	struct keep_file file;
 	int error;
 
 	why[0] = '\0';
@@ -480,24 +335,24 @@ feed_keep_offer(struct feed_keep *k, const struct feed_table *table,
 		feed_file_hash_add(state, table->parts[i].iov_base,
 		    table->parts[i].iov_len);
 	header.hash = feed_file_hash_end(state);
-	look_again(k);
+	/* Somebody may have removed it. */
+	if (!keep_file_is_current(&k->file, k->directory, k->table))
+		read_table(k);
 	if (is_in_use(k, table, header.hash)) {
 		succeed(k);
 		return FEED_SAME;
 	}
-	error = table_names_read(&names, table->format, table->parts,
-	    table->part_count, k->most_names, why, FEED_TEXT);
-	if (error == -EBADMSG)
-		return FEED_REFUSED;
-	if (error < 0)
-		return fail(k, error, why);
 	(void)snprintf(header.format, sizeof(header.format), "%s",
 	    table->format);
 	(void)snprintf(header.version, sizeof(header.version), "%s",
 	    table->version);
 	(void)snprintf(header.source, sizeof(header.source), "%s", source);
-	header.names = names.count;
-	verdict = keep_table(k, &header, table, &names, tick, why);
-	table_names_free(&names);
-	return verdict;
+	error = keep_file_write(&file, k->directory, k->table, &header, table);
+	if (error < 0)
+		return fail(k, error, why);
+	succeed(k);
+	take_file(k, &file);
+	k->untold++;
+	feed_keep_tell(k, tick);
+	return FEED_APPLIED;
 }

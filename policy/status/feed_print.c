@@ -136,10 +136,8 @@ print_table(const struct feed_shown *f, int64_t now, FILE *out)
 	char span[FEED_SPAN_TEXT];
 
 	if (k->time != 0)
-		line(f, "table", out, "%" PRIu64 " names, %s old: %"
-		    PRIu64 " added, %" PRIu64 " removed, %" PRIu64 " changed",
-		    k->names, since(k->time, now, span), k->added, k->removed,
-		    k->changed);
+		line(f, "table", out, "%" PRIu64 " names, %s old", k->names,
+		    since(k->time, now, span));
 	else if (f->table_time != 0)
 		line(f, "table", out, "current %s ago",
 		    since(f->table_time, now, span));

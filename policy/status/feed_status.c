@@ -74,9 +74,6 @@ static const struct field fields[] = {
 	FIELD("table_time", FIELD_TIME, kept.time),
 	FIELD("table_names", FIELD_NUMBER, kept.names),
 	FIELD("table_octets", FIELD_NUMBER, kept.octets),
-	FIELD("table_added", FIELD_NUMBER, kept.added),
-	FIELD("table_removed", FIELD_NUMBER, kept.removed),
-	FIELD("table_changed", FIELD_NUMBER, kept.changed),
 	FIELD("keep_error", FIELD_TEXT, kept.error),
 };
 #define FIELDS (sizeof(fields) / sizeof(fields[0]))

@@ -24,7 +24,6 @@ struct feed_kept {
 	uint64_t names;			/* of it */
 	uint64_t octets;
 	char version[FEED_TEXT];	/* of it, not of one that came later */
-	uint64_t added, removed, changed;	/* by it, against the one before */
 	char error[FEED_TEXT];		/* why the last one could not be kept */
 };
 

@@ -112,12 +112,12 @@ struct feed_table {
 	const struct iovec *parts;	/* its octets, in this order */
 	size_t part_count;
 	size_t length;			/* of all parts */
+	uint64_t names;			/* or objects, as the format counts */
 };
 
 enum feed_verdict {
 	FEED_APPLIED,			/* kept, and the daemon will see it */
 	FEED_SAME,			/* equal to the one that is kept */
-	FEED_REFUSED,			/* cannot be decoded: the old one stays */
 	FEED_FAILED,			/* cannot be kept: disk full.  Offer it again */
 };
 
@@ -136,14 +136,8 @@ struct feed_host {
 	int stop_fd;			/* readable: the run function returns */
 	struct feed_status *status;	/* the protocol writes it */
 	const char *state_dir;		/* for NAME.pair, of a feed with "ca" */
-	/* "why" is for NACK: one short line, filled in if not applied. */
+	/* A table that can be decoded.  "why" is one short line after FEED_FAILED. */
 	enum feed_verdict (*offer)(void *arg, const struct feed_table *table,
-	    char why[FEED_TEXT]);
-	/*
-	 * Whether it can be decoded, and "why" not: for a table that is answered
-	 * before it is offered.
-	 */
-	bool (*is_sound)(void *arg, const struct feed_table *table,
 	    char why[FEED_TEXT]);
 	/* *status has changed. */
 	void (*changed)(void *arg);

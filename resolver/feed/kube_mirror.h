@@ -137,6 +137,7 @@ struct kube_list {
 	struct iovec *parts;
 	size_t count;
 	size_t length;			/* octets of all */
+	size_t objects;
 };
 
 /*

@@ -205,6 +205,7 @@ kube_list_make(const struct kube_store *const *stores, size_t count,
 	for (size_t i = 0; i < count; i++)
 		add_store(list, stores[i]);
 	add(list, tail, sizeof(tail) - 1);
+	list->objects = parts - 2;
 	return 0;
 }
 

@@ -593,20 +593,19 @@ offer_list(struct feed *f, const struct kube_list *list, monotime_t now)
 	struct feed_status *status = f->host->status;
 	const struct feed_table table = { .format = "kubernetes",
 	    .version = status->version, .parts = list->parts,
-	    .part_count = list->count, .length = list->length };
+	    .part_count = list->count, .length = list->length,
+	    .names = list->objects };
 	char why[FEED_TEXT] = "", text_why[FEED_TEXT + 40];
 	enum feed_verdict verdict = f->host->offer(f->host->arg, &table, why);
 
 	status->pushes++;
 	status->same += verdict == FEED_SAME;
-	status->nacks += verdict == FEED_REFUSED;
 	f->offered = true;
 	f->dirty = true;
 	/* While it is as before, each table would say it again. */
-	if (verdict != FEED_APPLIED && verdict != FEED_SAME &&
-	    (verdict != f->verdict || verdict == FEED_REFUSED)) {
-		(void)snprintf(text_why, sizeof(text_why), "table %s: %s",
-		    verdict == FEED_REFUSED ? "refused" : "not kept", why);
+	if (verdict == FEED_FAILED && verdict != f->verdict) {
+		(void)snprintf(text_why, sizeof(text_why), "table not kept: %s",
+		    why);
 		report(f, FEED_ERROR, text_why);
 	}
 	f->verdict = verdict;

@@ -7,13 +7,14 @@
 #include "resolver/feed/http2.h"
 #include "resolver/feed/text.h"
 #include "resolver/feed/xds_session.h"
+#include "resolver/sources/name_table.h"
 #include "resolver/text/printable.h"
 
 /* What becomes of a response: offered to the host, and accepted or refused. */
 
 enum xds_table {
 	XDS_TABLE_ACCEPTED,		/* and it is kept */
-	XDS_TABLE_REFUSED,		/* xds_table_take() has sent NACK */
+	XDS_TABLE_REFUSED,		/* a NACK was sent */
 	XDS_TABLE_NONE,			/* there was none in the response */
 	XDS_TABLE_POSTPONED,		/* accepted, but not kept: offered again */
 	XDS_TABLE_TOO_SOON,		/* likewise: keeping has had its share */
@@ -68,20 +69,12 @@ offer(struct xds_session *x, const struct feed_table *table,
 {
 	enum feed_verdict verdict = x->host->offer(x->host->arg, table, why);
 
-	if (verdict != FEED_SAME && verdict != FEED_REFUSED)
-		spend(x, table->length, now);
-	switch (verdict) {
-	case FEED_REFUSED:
-		return XDS_TABLE_REFUSED;
-	case FEED_FAILED:
-		return XDS_TABLE_POSTPONED;
-	case FEED_SAME:
+	if (verdict == FEED_SAME)
 		x->host->status->same++;
-		break;
-	case FEED_APPLIED:
-		break;
-	}
-	return XDS_TABLE_ACCEPTED;
+	else
+		spend(x, table->length, now);
+	return verdict == FEED_FAILED ? XDS_TABLE_POSTPONED :
+	    XDS_TABLE_ACCEPTED;
 }
 
 /* A response's table, and what it borrows. */
@@ -90,12 +83,18 @@ struct taken {
 	struct iovec part;
 };
 
-/* Its version is the status's from now on. */
-static void
+/*
+ * Its version is the status's from now on.  NULL, or why there is no table that can
+ * be used: one line in "why", or static.
+ */
+static const char *
 table_of(struct xds_session *x, const struct discovery_response *response,
-    struct taken *taken)
+    struct taken *taken, char why[static FEED_TEXT])
 {
 	struct feed_status *status = x->host->status;
+	struct name_table_walk walk = name_table_walk_over(
+	    response->table.text, response->table.length);
+	struct name_table_entry entry;
 
 	(void)printable_text(status->version, sizeof(status->version),
 	    response->version.text, response->version.length);
@@ -104,22 +103,56 @@ table_of(struct xds_session *x, const struct discovery_response *response,
 	taken->table = (struct feed_table){ .format = "nds-proto",
 		.version = status->version, .parts = &taken->part,
 		.part_count = 1, .length = taken->part.iov_len };
+	if (response->broken > 0)
+		return "a resource is not a google.protobuf.Any";
+	if (response->tables == 0)
+		return "no resource is an istio.networking.nds.v1.NameTable";
+	while (name_table_next(&walk, &entry))
+		taken->table.names += entry.fault == NULL &&
+		    entry.host.length > 0;
+	if (!name_table_failed(&walk))
+		return NULL;
+	(void)snprintf(why, FEED_TEXT, "it is not a name table, from octet "
+	    "%zu on", name_table_offset(&walk));
+	return why;
 }
 
-/* Offers the response's table, and answers. */
+/* An answer without any resource has nothing in it that is of use. */
+static bool
+is_empty(const struct discovery_response *response)
+{
+	return response->tables + response->others + response->broken == 0;
+}
+
+/*
+ * Answers and drops the stream's response.  "why" is filled in if it is refused or
+ * cannot be kept.  A table that comes too soon is accepted if it can be decoded: it or
+ * a newer one that can is kept later, whatever comes between.
+ */
 static enum xds_table
-take(struct xds_session *x, struct ads *a, char why[static FEED_TEXT],
+xds_table_take(struct xds_session *x, struct ads *a, char why[static FEED_TEXT],
     monotime_t now)
 {
 	enum xds_table result = XDS_TABLE_TOO_SOON;
+	const char *fault;
 	struct taken taken;
 
-	table_of(x, &a->response, &taken);
-	if (monotime_is_past(now, affordable(x)))
-		result = offer(x, &taken.table, why, now);
-	else if (!x->host->is_sound(x->host->arg, &taken.table, why))
+	*why = '\0';
+	if (is_empty(&a->response)) {
+		ads_answer(a, NULL);
+		ads_drop(a);
+		return XDS_TABLE_NONE;
+	}
+	x->host->status->pushes++;
+	fault = table_of(x, &a->response, &taken, why);
+	if (fault != NULL) {
+		if (fault != why)
+			(void)snprintf(why, FEED_TEXT, "%s", fault);
 		result = XDS_TABLE_REFUSED;
-	ads_answer(a, result == XDS_TABLE_REFUSED ? why : NULL);
+	} else if (monotime_is_past(now, affordable(x))) {
+		result = offer(x, &taken.table, why, now);
+	}
+	ads_answer(a, fault);
 	/* There is nothing wrong with it: it is ours to keep. */
 	if (result == XDS_TABLE_TOO_SOON)
 		postpone(x, a, &taken.table, affordable(x));
@@ -127,79 +160,28 @@ take(struct xds_session *x, struct ads *a, char why[static FEED_TEXT],
 		postpone(x, a, &taken.table, monotime_add_ms(now, XDS_AGAIN_MS));
 	else if (result != XDS_TABLE_REFUSED)
 		forget(&x->again);
+	ads_drop(a);
 	return result;
 }
 
-/* Why a response cannot be offered at all; NULL: it can. */
-static const char *
-find_fault(const struct discovery_response *response)
-{
-	if (response->broken > 0)
-		return "a resource is not a google.protobuf.Any";
-	if (response->tables == 0)
-		return "no resource is an istio.networking.nds.v1.NameTable";
-	return NULL;
-}
-
-/*
- * Answers and drops the stream's response.  "why" is filled in if refused.
- * A table that comes too soon is accepted if it can be decoded: it or a newer one
- * that can is kept later, whatever comes between.
- */
-static enum xds_table
-xds_table_take(struct xds_session *session, struct ads *ads,
-    char why[static FEED_TEXT], monotime_t now)
-{
-	const struct discovery_response *response = &ads->response;
-	struct feed_status *status = session->host->status;
-	enum xds_table result = XDS_TABLE_NONE;
-	const char *fault = find_fault(response);
-
-	*why = '\0';
-	if (response->tables + response->others + response->broken == 0) {
-		ads_answer(ads, NULL);
-		ads_drop(ads);
-		return result;
-	}
-	status->pushes++;
-	(void)printable_text(status->version, sizeof(status->version),
-	    response->version.text, response->version.length);
-	if (fault != NULL) {
-		(void)snprintf(why, FEED_TEXT, "%s", fault);
-		ads_answer(ads, why);
-		result = XDS_TABLE_REFUSED;
-	} else {
-		result = take(session, ads, why, now);
-	}
-	ads_drop(ads);
-	return result;
-}
-
-/* The same of a response before the newest of the stream, which is not offered. */
+/* ads.overtaken: a response before the newest of the stream, which is not offered. */
 static void
-xds_table_overtaken(struct xds_session *session, struct ads *ads)
+overtaken(void *arg, struct ads *a)
 {
-	struct xds_session *x = session;
-	const struct discovery_response *response = &ads->response;
-	const char *fault = find_fault(response);
+	struct xds_session *x = arg;
 	char why[FEED_TEXT];
+	const char *fault = NULL;
 	struct taken taken;
 
-	if (response->tables + response->others + response->broken == 0) {
-		ads_answer(ads, NULL);
-		ads_drop(ads);
-		return;
+	if (!is_empty(&a->response)) {
+		x->host->status->pushes++;
+		fault = table_of(x, &a->response, &taken, why);
+		x->host->status->nacks += fault != NULL;
 	}
-	x->host->status->pushes++;
-	table_of(x, response, &taken);
-	if (fault == NULL &&
-	    !x->host->is_sound(x->host->arg, &taken.table, why))
-		fault = why;
-	x->host->status->nacks += fault != NULL;
-	ads_answer(ads, fault);
-	if (fault == NULL)
-		postpone(x, ads, &taken.table, affordable(x));
-	ads_drop(ads);
+	ads_answer(a, fault);
+	if (fault == NULL && !is_empty(&a->response))
+		postpone(x, a, &taken.table, affordable(x));
+	ads_drop(a);
 }
 
 /* Offers what was accepted and is not kept, now or never, and forgets it. */
@@ -298,12 +280,6 @@ set_connected(struct xds_session *x)
 		status->since = realtime_s();
 		x->changed = true;
 	}
-}
-
-static void
-overtaken(void *arg, struct ads *a)
-{
-	xds_table_overtaken(arg, a);
 }
 
 /* A stream of its own link; NULL: no memory. */

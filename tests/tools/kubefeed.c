@@ -119,7 +119,7 @@ main(int argc, char **argv)
 	struct feed_config config = { .type = FEED_KUBERNETES,
 	    .limit = (uint64_t)256 << 20 };
 	const struct feed_host host = { .arg = &tool, .stop_fd = STDIN_FILENO,
-	    .status = &tool.status, .is_sound = feed_is_sound, .tick = feed_tick,
+	    .status = &tool.status, .tick = feed_tick,
 	    .offer = offer, .changed = changed,
 	    .report = report };
 	int i = 3, error;

@@ -50,6 +50,5 @@ def report(path, **fields):
         "connected": True, "since": now - 7200, "last_life": now, "attempted": now - 7200,
         "attempts": 1, "peer": "192.0.2.1:15012", "error": "", "version": "2026/311",
         "pushes": 12, "same": 3, "nacks": 0, **reconnects, "cert_begin": 0, "cert_end": 0,
-        "table_time": now - 60, "table_names": 2, "table_octets": 100, "table_added": 1,
-        "table_removed": 0, "table_changed": 0,
+        "table_time": now - 60, "table_names": 2, "table_octets": 100,
         "keep_error": "", **fields}).encode())

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "nfq/cache/cache.h"
 
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -191,72 +189,6 @@ TEST(another_process_goes_on)
 	cache_close(cache);
 	cache = cache_open(memory, size / 2, secret);	/* another size: empty */
 	CHECK(!find("a.test", TYPE_A, 1, 0));
-	end();
-}
-
-/* Whatever another process left there, it is opened and used. */
-TEST(damaged_memory)
-{
-	unsigned int seed = 1;
-
-	begin(64);
-	for (int round = 0; round < 200; round++) {
-		uint8_t *octets = memory;
-
-		store("a.test", TYPE_A, CACHE_POSITIVE, 0, 60, 700, 'x');
-		store("b.test", TYPE_A, CACHE_POSITIVE, 0, 60, 3000, 'y');
-		cache_close(cache);
-		for (int i = 0; i < 64; i++) {
-			seed = seed * 1103515245 + 12345;
-			octets[512 + (seed >> 8) % (cache_octets(64) - 512)] =
-			    (uint8_t)(seed >> 24);
-		}
-		cache = cache_open(memory, 64, secret);
-		(void)find("a.test", TYPE_A, 1, 0);
-		(void)find("b.test", TYPE_A, 1, 60);
-	}
-	end();
-}
-
-static atomic_bool stop;
-static atomic_uint torn, seen;
-
-static void *
-reader(void *arg)
-{
-	const struct dns_name name = name_of("a.test");
-	const struct cache_key key = { .name = &name, .type = TYPE_A };
-	uint8_t *own = malloc(CACHE_MESSAGE_MAX);
-	struct cache_entry found;
-
-	(void)arg;
-	while (!atomic_load(&stop)) {
-		if (!cache_find(cache, at(1), &key, 0, &found, own))
-			continue;
-		atomic_fetch_add(&seen, 1);
-		for (size_t i = 100; i < found.length; i++)
-			if (own[i] != own[99]) {
-				atomic_fetch_add(&torn, 1);
-				break;
-			}
-	}
-	free(own);
-	return NULL;
-}
-
-TEST(readers_never_see_half_of_a_message)
-{
-	pthread_t thread;
-
-	begin(16);
-	store("a.test", TYPE_A, CACHE_POSITIVE, 0, 60, 2000, 0);
-	CHECK(pthread_create(&thread, NULL, reader, NULL) == 0);
-	for (unsigned int i = 0; i < 200000 || atomic_load(&seen) < 100; i++)
-		store("a.test", TYPE_A, CACHE_POSITIVE, 0, 60,
-		    200 + i % 3000, (uint8_t)i);
-	atomic_store(&stop, true);
-	(void)pthread_join(thread, NULL);
-	CHECK(atomic_load(&torn) == 0 && atomic_load(&seen) >= 100);
 	end();
 }
 

@@ -22,6 +22,7 @@
 #include "resolver/feed/xds_session.h"
 #include "resolver/feed/http2.h"
 #include "resolver/feed/protobuf_writer.h"
+#include "resolver/sources/name_table.h"
 #include "resolver/sources/protobuf.h"
 
 #define PEERS		64
@@ -310,19 +311,30 @@ server_send(struct peer *p, const void *octets, size_t length)
 	(void)nghttp2_session_resume_data(p->session, p->stream);
 }
 
-/* A DiscoveryResponse with one resource; NULL: with none. */
+/*
+ * A DiscoveryResponse with one resource: a NameTable of that one host; of text that
+ * begins with "!", the text itself, which is none; of NULL, no resource.
+ */
 static void
 server_push(struct peer *p, const char *version, const char *type,
-    const char *inner, const char *table)
+    const char *inner, const char *host)
 {
 	struct protobuf_writer w = { 0 };
 	uint8_t prefix[GRPC_PREFIX];
 	char nonce[TEXT];
 	size_t any = protobuf_begin(&w);
 
-	if (table != NULL) {
+	if (host != NULL) {
+		size_t table, entry;
+
 		protobuf_write_string(&w, 1, inner);
-		protobuf_write_string(&w, 2, table);
+		table = protobuf_begin(&w);
+		entry = protobuf_begin(&w);
+		protobuf_write_string(&w, *host == '!' ? 2 : 1, host);
+		if (*host != '!') {
+			protobuf_end(&w, 1, entry);
+			protobuf_end(&w, 2, table);
+		}
 		protobuf_end(&w, 2, any);
 	}
 	(void)snprintf(nonce, sizeof(nonce), "nonce-%s", version);
@@ -334,6 +346,18 @@ server_push(struct peer *p, const char *version, const char *type,
 	server_send(p, w.octets, w.length);
 	protobuf_writer_free(&w);
 	server_write(p);
+}
+
+/* The host of a table that was pushed. */
+static inline void
+server_host(const struct feed_table *table, char out[TEXT])
+{
+	struct name_table_walk walk = name_table_walk_over(
+	    table->parts->iov_base, table->length);
+	struct name_table_entry entry;
+
+	if (name_table_next(&walk, &entry))
+		server_copy(out, entry.host);
 }
 
 /* The end of the call. */

@@ -32,21 +32,9 @@ offer(void *arg, const struct feed_table *table, char why[FEED_TEXT])
 {
 	(void)arg;
 	offers++;
-	(void)snprintf(offered, sizeof(offered), "%.*s", (int)table->length,
-	    (const char *)table->parts->iov_base);
-	(void)snprintf(why, FEED_TEXT, "not liked");
+	server_host(table, offered);
+	(void)snprintf(why, FEED_TEXT, "not kept");
 	return verdict;
-}
-
-static bool unsound;		/* the next ones that are not offered */
-
-static inline bool
-is_sound(void *arg, const struct feed_table *table, char why[FEED_TEXT])
-{
-	(void)arg;
-	(void)snprintf(why, FEED_TEXT, "not sound");
-	return !unsound && (table->length == 0 ||
-	    *(const char *)table->parts->iov_base != '!');
 }
 
 static inline void
@@ -72,9 +60,8 @@ begin(void)
 	config = (struct feed_config){ .name = name, .server = target,
 		.plaintext = true };
 	host = (struct feed_host){ .stop_fd = -1, .status = &status,
-		.offer = offer, .is_sound = is_sound, .changed = changed, .report = report };
+		.offer = offer, .changed = changed, .report = report };
 	verdict = FEED_APPLIED;
-	unsound = false;
 	offers = errors = 0;
 	now = monotime_from_ms(1000000);
 	xds_session_init(&session, &config, &host, 42, now);

@@ -33,8 +33,7 @@ offer(void *arg, const struct feed_table *table, char why[FEED_TEXT])
 {
 	(void)arg;
 	(void)why;
-	(void)snprintf(last, sizeof(last), "%.*s", (int)table->length,
-	    (const char *)table->parts->iov_base);
+	server_host(table, last);
 	return FEED_APPLIED;
 }
 
@@ -67,8 +66,7 @@ begin(long sends, long takes, long calls)
 	config = (struct feed_config){ .name = name, .server = target,
 		.plaintext = true };
 	host = (struct feed_host){ .stop_fd = -1, .status = &status,
-		.offer = offer, .is_sound = feed_is_sound, .changed = changed,
-		.report = report };
+		.offer = offer, .changed = changed, .report = report };
 	now = monotime_from_ms(1000000);
 	xds_session_init(&session, &config, &host, 42, now);
 }

@@ -55,10 +55,3 @@ TEST(not_kept)
 	CHECK(!kube_offer_is_due(&offer, at(100000)));
 }
 
-TEST(refused)
-{
-	begin();
-	kube_offer_change(&offer, at(0));
-	kube_offer_verdict(&offer, at(100), 0, FEED_REFUSED);
-	CHECK(!kube_offer_is_due(&offer, at(100000)));
-}
