@@ -243,8 +243,7 @@ kube_mirror_begin(struct kube_mirror *m, enum kube_body body)
 	m->events = 0;
 	m->refusal.used = 0;
 	json_split_begin(&m->split, body == KUBE_BODY_LIST);
-	if (body == KUBE_BODY_INITIAL ||
-	    (body == KUBE_BODY_LIST && m->page[0] == '\0')) {
+	if (body == KUBE_BODY_LIST && m->page[0] == '\0') {
 		kube_store_clear(&m->staged);
 		m->pages = 0;
 	}
@@ -342,28 +341,6 @@ commit(struct kube_mirror *m)
 	m->changed = true;
 }
 
-/* A bookmark: only its version counts, and whether it ends the first events. */
-static enum kube_result
-read_bookmark(struct kube_mirror *m, const struct json_range *object)
-{
-	const struct json_node *root;
-	const char *why, *end;
-	unsigned int line;
-	int error;
-
-	if (m->body != KUBE_BODY_INITIAL)
-		return KUBE_GOES_ON;
-	root = json_tree_take(&m->tree, object, &error, &why, &line);
-	end = json_tree_string(json_tree_member(json_tree_member(
-	    json_tree_member(root, "metadata"), "annotations"),
-	    "k8s.io/initial-events-end"));
-	if (end == NULL || strcmp(end, "true") != 0)
-		return broken(m, "no end of the initial events");
-	m->body = KUBE_BODY_WATCH;
-	commit(m);
-	return KUBE_GOES_ON;
-}
-
 struct event {
 	struct json_range type;
 	struct json_range object;
@@ -397,14 +374,11 @@ static enum kube_result
 apply(struct kube_mirror *m, const struct event *event,
     const struct kube_meta *meta)
 {
-	struct kube_store *store = m->body == KUBE_BODY_INITIAL ? &m->staged :
-	    &m->store;
-
+	/* Only its version counts. */
 	if (json_range_is(&event->type, "BOOKMARK"))
-		return read_bookmark(m, &event->object);
+		return KUBE_GOES_ON;
 	if (json_range_is(&event->type, "DELETED")) {
-		if (kube_store_remove(store, meta->key))
-			note_change(m, store);
+		m->changed |= kube_store_remove(&m->store, meta->key);
 		return KUBE_GOES_ON;
 	}
 	if (!json_range_is(&event->type, "ADDED") &&
@@ -412,7 +386,7 @@ apply(struct kube_mirror *m, const struct event *event,
 		return broken(m, "an event of a type that is not known");
 	if (meta->key[0] == '\0')
 		return KUBE_GOES_ON;
-	return put(m, store, meta, &event->object);
+	return put(m, &m->store, meta, &event->object);
 }
 
 static enum kube_result
@@ -434,8 +408,7 @@ read_watch(struct kube_mirror *m, const struct json_range *range)
 	if (result != KUBE_GOES_ON)
 		return result;
 	m->events++;
-	/* Before the end of the initial events there is nothing to go on from. */
-	if (meta.version[0] != '\0' && m->body == KUBE_BODY_WATCH)
+	if (meta.version[0] != '\0')
 		memcpy(m->version, meta.version, sizeof(m->version));
 	return KUBE_GOES_ON;
 }

@@ -164,7 +164,6 @@ struct kube_status {
 /* What an answer holds. */
 enum kube_body {
 	KUBE_BODY_LIST,			/* a list, or a page of one */
-	KUBE_BODY_INITIAL,		/* a watch that begins with all objects */
 	KUBE_BODY_WATCH,
 	KUBE_BODY_REFUSAL,		/* a Status, or a proxy's text */
 };

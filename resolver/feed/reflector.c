@@ -19,7 +19,6 @@ enum outcome {
 	OUTCOME_ENDED,			/* a watch, as planned */
 	OUTCOME_EXPIRED,
 	OUTCOME_TOO_LARGE,
-	OUTCOME_NO_INITIAL,
 	OUTCOME_UNAUTHORIZED,
 	OUTCOME_FORBIDDEN,
 	OUTCOME_ABSENT,
@@ -132,12 +131,7 @@ put_watch(struct writer *w, const struct reflector *r, uint64_t random)
 	    (WATCH_SECONDS_MORE + 1)));
 	parameter(w, "watch=1");
 	parameter(w, "allowWatchBookmarks=true");
-	if (r->ask == REFLECTOR_ASK_INITIAL) {
-		parameter(w, "sendInitialEvents=true");
-		parameter(w, "resourceVersionMatch=NotOlderThan");
-	}
-	if (r->ask == REFLECTOR_ASK_WATCH || r->from == REFLECTOR_FROM_LAST)
-		escaped(w, "resourceVersion", r->mirror.version);
+	escaped(w, "resourceVersion", r->mirror.version);
 	parameter(w, timeout);
 }
 
@@ -172,7 +166,7 @@ reflector_init(struct reflector *r, const struct kube_kind *kind,
 {
 	*r = (struct reflector){
 		.namespace = namespace,
-		.ask = REFLECTOR_ASK_INITIAL,
+		.ask = REFLECTOR_ASK_LIST,
 		.from = REFLECTOR_FROM_CACHE,
 	};
 	kube_mirror_init(&r->mirror, kind, room, random);
@@ -199,8 +193,7 @@ silence(const struct reflector *r)
 
 	if (r->ask == REFLECTOR_ASK_WATCH)
 		return monotime_add_ms(r->heard, REFLECTOR_WATCH_SILENCE);
-	silent = monotime_add_ms(r->heard, r->ask == REFLECTOR_ASK_LIST ?
-	    REFLECTOR_LIST_SILENCE : REFLECTOR_INITIAL_SILENCE);
+	silent = monotime_add_ms(r->heard, REFLECTOR_LIST_SILENCE);
 	return monotime_is_past(silent, whole) ? whole : silent;
 }
 
@@ -220,8 +213,6 @@ void
 reflector_start(struct reflector *r, monotime_t now, uint64_t random,
     char target[static REFLECTOR_TARGET_SIZE])
 {
-	if (r->ask == REFLECTOR_ASK_INITIAL && r->no_initial)
-		r->ask = REFLECTOR_ASK_LIST;
 	r->running = true;
 	r->http = 0;
 	r->result = KUBE_GOES_ON;
@@ -240,16 +231,10 @@ is_well(struct reflector *r)
 void
 reflector_head(struct reflector *r, monotime_t now, unsigned int http)
 {
-	static const enum kube_body bodies[] = {
-		[REFLECTOR_ASK_INITIAL] = KUBE_BODY_INITIAL,
-		[REFLECTOR_ASK_LIST] = KUBE_BODY_LIST,
-		[REFLECTOR_ASK_WATCH] = KUBE_BODY_WATCH,
-	};
-
 	r->http = http;
 	r->heard = now;
-	kube_mirror_begin(&r->mirror, http == 200 ? bodies[r->ask] :
-	    KUBE_BODY_REFUSAL);
+	kube_mirror_begin(&r->mirror, http != 200 ? KUBE_BODY_REFUSAL :
+	    r->ask == REFLECTOR_ASK_LIST ? KUBE_BODY_LIST : KUBE_BODY_WATCH);
 	if (http == 200 && r->ask == REFLECTOR_ASK_WATCH)
 		is_well(r);
 }
@@ -273,10 +258,6 @@ reflector_body(struct reflector *r, monotime_t now, const void *octets,
 	r->heard = now;
 	if (r->result == KUBE_GOES_ON)
 		r->result = kube_mirror_body(&r->mirror, octets, length);
-	/* The initial events have ended, and the watch goes on. */
-	if (r->ask == REFLECTOR_ASK_INITIAL &&
-	    r->mirror.body == KUBE_BODY_WATCH)
-		listed(r, now);
 	return r->result == KUBE_GOES_ON;
 }
 
@@ -389,7 +370,7 @@ on_expired(struct reflector *r, struct ending *e)
 		return FEED_CAUSES;
 	}
 	r->expired = e->now;
-	r->ask = REFLECTOR_ASK_INITIAL;
+	r->ask = REFLECTOR_ASK_LIST;
 	r->from = REFLECTOR_FROM_LAST;
 	r->due = again ? monotime_add_ms(e->now, delay_ms(r, e, false)) :
 	    e->now;
@@ -440,7 +421,7 @@ on_absent(struct reflector *r, struct ending *e)
 	is_well(r);
 	r->absent = true;
 	r->mirror.synced = false;
-	r->ask = REFLECTOR_ASK_INITIAL;
+	r->ask = REFLECTOR_ASK_LIST;
 	r->from = REFLECTOR_FROM_CACHE;
 	r->due = monotime_add_ms(e->now, REFLECTOR_ABSENT +
 	    backoff_spread(REFLECTOR_ABSENT, e->random));
@@ -463,9 +444,6 @@ outcome_of_status(const struct reflector *r, unsigned int code)
 		return OUTCOME_FORBIDDEN;
 	if (code == 404)
 		return OUTCOME_ABSENT;
-	if (r->ask == REFLECTOR_ASK_INITIAL && code >= 400 && code < 500 &&
-	    code != 429)
-		return OUTCOME_NO_INITIAL;
 	return OUTCOME_FAILED;
 }
 
@@ -478,8 +456,7 @@ outcome_of(struct reflector *r, const struct reflector_end *end,
 	    (r->http != 0 && r->http != 200)))
 		r->result = kube_mirror_end(&r->mirror);
 	else if (r->result == KUBE_GOES_ON)
-		return r->ask == REFLECTOR_ASK_INITIAL && r->http == 200 ?
-		    OUTCOME_NO_INITIAL : OUTCOME_FAILED;
+		return OUTCOME_FAILED;
 	if (r->result == KUBE_REFUSED) {
 		const struct kube_status *status = &r->mirror.status;
 		unsigned int code = r->http != 200 ? r->http : status->code;
@@ -497,11 +474,8 @@ outcome_of(struct reflector *r, const struct reflector_end *end,
 	if (r->result == KUBE_BROKEN) {
 		e->cause = FEED_CAUSE_CONTENT;
 		e->why = r->mirror.why;
-		return r->ask == REFLECTOR_ASK_INITIAL ? OUTCOME_NO_INITIAL :
-		    OUTCOME_FAILED;
+		return OUTCOME_FAILED;
 	}
-	if (r->ask == REFLECTOR_ASK_INITIAL)
-		return OUTCOME_NO_INITIAL;
 	if (r->ask == REFLECTOR_ASK_WATCH)
 		return OUTCOME_ENDED;
 	return r->mirror.page[0] != '\0' ? OUTCOME_PAGE : OUTCOME_LISTED;
@@ -531,11 +505,6 @@ reflector_end(struct reflector *r, monotime_t now, uint64_t random,
 		return on_expired(r, &e);
 	case OUTCOME_TOO_LARGE:
 		return on_too_large(r, &e);
-	case OUTCOME_NO_INITIAL:
-		r->no_initial = true;
-		r->ask = REFLECTOR_ASK_LIST;
-		r->due = e.now;
-		return FEED_CAUSES;
 	case OUTCOME_UNAUTHORIZED:
 		return on_unauthorized(r, &e);
 	case OUTCOME_FORBIDDEN:

@@ -5,8 +5,7 @@
  * its owner sends the requests that it wants, hands it what comes back, and
  * says what time it is.
  *
- *   first     a watch that begins with all objects (WatchList); a server that
- *             refuses it is asked for a list: from its cache, in pages
+ *   first     a list: from the server's cache, in pages
  *   then      a watch from the version of the list; when it ends as planned,
  *             another one from the last version seen
  *   410       a list at the last version; then one at the newest.  Of a page:
@@ -37,7 +36,6 @@
 #define REFLECTOR_LIST_SILENCE	60000	/* then a list is given up */
 #define REFLECTOR_LIST_WHOLE	600000	/* also if octets trickle in */
 #define REFLECTOR_WATCH_SILENCE	180000	/* bookmarks come about every minute */
-#define REFLECTOR_INITIAL_SILENCE 20000	/* then a list is asked for instead */
 #define REFLECTOR_SHORT_WATCH	1000	/* ended sooner without an event: fault */
 #define REFLECTOR_CALM		120000	/* without a failure: back-off begins anew */
 #define REFLECTOR_RESYNC	21600000 /* six hours: a list, for no reason */
@@ -46,7 +44,6 @@
 #define REFLECTOR_ABSENT	120000	/* to twice of it: 404 of one that was not */
 
 enum reflector_ask {
-	REFLECTOR_ASK_INITIAL,
 	REFLECTOR_ASK_LIST,
 	REFLECTOR_ASK_WATCH,
 };
@@ -65,7 +62,6 @@ struct reflector {
 	enum reflector_from from;
 	bool running;			/* a request was sent */
 	bool unpaged;			/* the list in one piece */
-	bool no_initial;		/* the server has no WatchList */
 	bool failing;			/* the last answer was not as it should be */
 	bool absent;			/* the server has no such kind */
 	bool refused;			/* 403, twice in a row */

@@ -18,7 +18,7 @@ feed(struct kube_mirror *m, struct kube_room *room, uint8_t choice,
     size_t piece, const uint8_t *data, size_t size)
 {
 	static const enum kube_body bodies[] = { KUBE_BODY_LIST,
-	    KUBE_BODY_INITIAL, KUBE_BODY_WATCH, KUBE_BODY_REFUSAL };
+	    KUBE_BODY_WATCH, KUBE_BODY_WATCH, KUBE_BODY_REFUSAL };
 	enum kube_result result = KUBE_GOES_ON;
 
 	kube_mirror_init(m, &kube_kinds[(choice >> 2) % kube_kind_count],

@@ -32,7 +32,7 @@ KINDS = {
     "workloadentries": ("/apis/networking.istio.io/v1", "WorkloadEntry", True),
 }
 KNOWN = {"limit", "continue", "resourceVersion", "resourceVersionMatch", "watch",
-         "allowWatchBookmarks", "sendInitialEvents", "timeoutSeconds", "fieldSelector",
+         "allowWatchBookmarks", "timeoutSeconds", "fieldSelector",
          "labelSelector", "pretty"}
 
 
@@ -41,25 +41,14 @@ def on(options, name):
     return options.get(name) in ("1", "t", "T", "true", "True", "TRUE")
 
 
-def forbidden(options, watch_list):
+def forbidden(options):
     """What is wrong with the parameters of a list or a watch, as a real server
     says it (apimachinery, meta/internalversion/validation)."""
     match = options.get("resourceVersionMatch", "")
     version = options.get("resourceVersion", "")
-    initial = options.get("sendInitialEvents")
     faults = []
     if on(options, "watch"):
-        if initial is not None and match != "NotOlderThan":
-            faults.append("sendInitialEvents needs resourceVersionMatch NotOlderThan")
-        if initial is not None and not watch_list:
-            faults.append("sendInitialEvents needs WatchList")
-        if match and initial is None:
-            faults.append("resourceVersionMatch needs sendInitialEvents")
-        if match and match != "NotOlderThan":
-            faults.append("resourceVersionMatch is not NotOlderThan")
-        if match and options.get("continue"):
-            faults.append("resourceVersionMatch beside continue")
-        return faults
+        return ["resourceVersionMatch of a watch"] if match else []
     if match and not version:
         faults.append("resourceVersionMatch needs resourceVersion")
     if match and options.get("continue"):
@@ -68,8 +57,6 @@ def forbidden(options, watch_list):
         faults.append("resourceVersionMatch is not known")
     if match == "Exact" and version == "0":
         faults.append("resourceVersionMatch Exact of 0")
-    if initial is not None:
-        faults.append("sendInitialEvents of a list")
     return faults
 
 
@@ -115,7 +102,6 @@ class ApiServer:
         self.requests = []
         self.violations = []
         self.connections = set()
-        self.watch_list = True
         self.honours_limit = False	# also of resourceVersion=0
         self.missing = set()
         self.forbidden = set()
@@ -282,17 +268,14 @@ class ApiServer:
         """Events as they come, until the watch ends."""
         until = began + min(float(options.get("timeoutSeconds", 1800)), self.watch_s)
         bookmarks = on(options, "allowWatchBookmarks")
-        initial = on(options, "sendInitialEvents")
         chosen = self._select(plural, namespace, options)
         kind = KINDS[plural][1]
         with self.changed:
             version = options.get("resourceVersion", "")
-            at = int(version) if version not in ("", "0") and not initial else self.version
-            first = [] if version not in ("", "0") and not initial else [
+            at = int(version) if version not in ("", "0") else self.version
+            first = [] if version not in ("", "0") else [
                 i for i in self.objects[plural].values() if chosen(i)]
         yield from ({"type": "ADDED", "object": item} for item in first)
-        if initial:
-            yield self._bookmark(kind, at, {"k8s.io/initial-events-end": "true"})
         mark = time.monotonic() + self.bookmark_s
         while True:
             with self.changed:
@@ -313,11 +296,8 @@ class ApiServer:
                 return
 
     @staticmethod
-    def _bookmark(kind, version, annotations=None):
-        metadata = {"resourceVersion": str(version)}
-        if annotations:
-            metadata["annotations"] = annotations
-        return {"type": "BOOKMARK", "object": {"kind": kind, "metadata": metadata}}
+    def _bookmark(kind, version):
+        return {"type": "BOOKMARK", "object": {"kind": kind, "metadata": {"resourceVersion": str(version)}}}
 
     def check(self, plural, options, headers, identity):
         """Raises what a server refuses before it looks at any object."""
@@ -328,7 +308,7 @@ class ApiServer:
             raise Refusal(404, "NotFound", "the server could not find the requested resource")
         if plural in self.forbidden:
             raise Refusal(403, "Forbidden", f'{plural} is forbidden: User "vm" cannot list')
-        faults = forbidden(options, self.watch_list)
+        faults = forbidden(options)
         wrong = [f for f in faults if "WatchList" not in f] + unknown(options)
         if "gzip" in headers.get("Accept-Encoding", ""):
             wrong.append("Accept-Encoding")

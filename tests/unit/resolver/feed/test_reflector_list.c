@@ -1,82 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A reflector's first objects: from initial events, or from a list in pages. */
+/* A reflector's first objects: a list in pages. */
 #include "tests/unit/resolver/feed/reflector_server.h"
-
-TEST(initial_events)
-{
-	begin("services");
-	CHECK(strcmp(ask(), "/api/v1/services?watch=1&allowWatchBookmarks=true"
-	    "&sendInitialEvents=true&resourceVersionMatch=NotOlderThan"
-	    "&timeoutSeconds=300") == 0);
-	reflector_head(&r, now, 200);
-	CHECK(say(EVENT("ADDED", "a", "3") EVENT("ADDED", "b", "4")));
-	CHECK(!reflector_is_settled(&r) && r.mirror.store.count == 0);
-	CHECK(say("{\"type\":\"BOOKMARK\",\"object\":{\"metadata\":{"
-	    "\"resourceVersion\":\"9\",\"annotations\":{"
-	    "\"k8s.io/initial-events-end\":\"true\"}}}}"));
-	CHECK(reflector_is_settled(&r) && r.mirror.store.count == 2);
-	CHECK(say(EVENT("DELETED", "a", "11")));
-	CHECK(r.mirror.store.count == 1);
-	end_whole();
-	CHECK(cause == FEED_CAUSE_PLANNED);
-	CHECK(strcmp(query(), "watch=1&allowWatchBookmarks=true"
-	    "&resourceVersion=11&timeoutSeconds=300") == 0);
-}
-
-TEST(initial_events_refused)
-{
-	static const unsigned int codes[] = { 400, 405, 422 };
-
-	for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
-		begin("services");
-		(void)ask();
-		refuse(codes[i], "Invalid");
-		CHECK(cause == FEED_CAUSES && !r.failing);
-		CHECK(reflector_is_due(&r, now));
-		CHECK(strcmp(query(), "limit=500&resourceVersion=0") == 0);
-	}
-}
-
-/* An old server that only ignores what it does not know. */
-TEST(initial_events_without_end)
-{
-	begin("services");
-	(void)ask();
-	reflector_head(&r, now, 200);
-	CHECK(say(EVENT("ADDED", "a", "3")));
-	CHECK(!say("{\"type\":\"BOOKMARK\",\"object\":{\"metadata\":{"
-	    "\"resourceVersion\":\"9\"}}}"));
-	lose(FEED_CAUSE_PROTOCOL);
-	CHECK(asks("limit=500&resourceVersion=0"));
-	begin("services");
-	(void)ask();
-	reflector_head(&r, now, 200);
-	now = reflector_deadline(&r);
-	CHECK(reflector_is_silent(&r, now));
-	lose(FEED_CAUSE_TIMEOUT);
-	CHECK(cause == FEED_CAUSES);
-	CHECK(asks("limit=500&resourceVersion=0"));
-	begin("services");
-	(void)ask();
-	answer(200, EVENT("ADDED", "a", "3"));
-	CHECK(asks("limit=500&resourceVersion=0"));
-}
-
-/* No answer at all says nothing about WatchList. */
-TEST(initial_events_unreachable)
-{
-	begin("services");
-	(void)ask();
-	lose(FEED_CAUSE_CONNECT);
-	CHECK(cause == FEED_CAUSE_CONNECT && r.failing);
-	CHECK(asks("sendInitialEvents"));
-}
 
 TEST(list_in_pages)
 {
 	begin("services");
-	(void)ask();
-	refuse(422, "Invalid");
 	(void)ask();
 	answer(200, PAGE("x+/="));
 	CHECK(!reflector_is_settled(&r) && reflector_is_due(&r, now));
@@ -94,8 +22,6 @@ TEST(page_expired)
 {
 	begin("services");
 	(void)ask();
-	refuse(422, "Invalid");
-	(void)ask();
 	answer(200, PAGE("x"));
 	(void)ask();
 	refuse(410, "Expired");
@@ -110,8 +36,6 @@ TEST(page_expired)
 TEST(page_lost)
 {
 	begin("services");
-	(void)ask();
-	refuse(422, "Invalid");
 	(void)ask();
 	answer(200, PAGE("x"));
 	(void)ask();
@@ -128,8 +52,6 @@ TEST(page_lost)
 TEST(K19_expired_exact)
 {
 	begin("services");
-	(void)ask();
-	refuse(422, "Invalid");
 	CHECK(strcmp(query(), "limit=500&resourceVersion=0") == 0);
 	answer(200, LIST("10"));
 	(void)ask();
@@ -152,7 +74,6 @@ TEST(K19_expired_exact)
 TEST(list_that_trickles)
 {
 	begin("services");
-	r.no_initial = true;
 	(void)ask();
 	reflector_head(&r, now, 200);
 	for (int i = 0; i < 599; i++) {
@@ -180,7 +101,7 @@ TEST(in_a_namespace)
 	begin("pods");
 	r.namespace = "a b";
 	CHECK(strstr(ask(), "/api/v1/namespaces/a%20b/pods?fieldSelector="
-	    "status.phase%21%3DSucceeded%2Cstatus.phase%21%3DFailed&watch=1") ==
+	    "status.phase%21%3DSucceeded%2Cstatus.phase%21%3DFailed&limit=500") ==
 	    target);
 }
 
@@ -190,7 +111,6 @@ TEST(objects_beyond_the_limit)
 	reflector_free(&r);
 	room.limit = 60 + KUBE_OBJECT_COST;
 	reflector_init(&r, kind_of("services"), NULL, &room, 7);
-	r.no_initial = true;
 	(void)ask();
 	reflector_head(&r, now, 200);
 	CHECK(!say(LIST("10")));
@@ -229,8 +149,6 @@ TEST(list_lost_at_each_octet)
 
 	for (size_t n = 0; n < sizeof(list); n++) {
 		begin("services");
-		(void)ask();
-		refuse(422, "Invalid");
 		(void)ask();
 		reflector_head(&r, now, 200);
 		(void)reflector_body(&r, now, list, n);
