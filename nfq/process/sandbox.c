@@ -533,7 +533,7 @@ add_arguments_of_feed(scmp_filter_ctx filter)
 
 	if (error == 0)
 		error = add_ip_sockets(filter);
-	/* This machine's addresses, and that they or its routes change. */
+	/* This machine's addresses: getifaddrs(3). */
 	if (error == 0)
 		error = seccomp_rule_add(filter, SCMP_ACT_ALLOW,
 		    SCMP_SYS(socket), 2, SCMP_A0(SCMP_CMP_EQ, AF_NETLINK, 0),

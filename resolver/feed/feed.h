@@ -157,7 +157,7 @@ struct feed_host {
  * from then on: OpenSSL's writes raise it.
  *
  * Opens sockets of AF_INET, AF_INET6 and AF_NETLINK (this machine's addresses,
- * and changes of them and of routes), the files of the config, and what c-ares
+ * as getifaddrs(3) reads them), the files of the config, and what c-ares
  * reads: /etc/resolv.conf, hosts, host.conf, nsswitch.conf.
  */
 int xds_run(const struct feed_config *config, const struct feed_host *host)

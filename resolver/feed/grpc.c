@@ -50,12 +50,6 @@ keepalive_step(const struct keepalive *keepalive, monotime_t now)
 	return keepalive->waits ? KEEPALIVE_DEAD : KEEPALIVE_PING;
 }
 
-void
-keepalive_suspect(struct keepalive *keepalive, monotime_t now)
-{
-	keepalive->heard = monotime_add_ms(now, -keepalive->interval_ms);
-}
-
 int64_t
 keepalive_slower(int64_t interval_ms)
 {

@@ -249,9 +249,6 @@ enum keepalive_step keepalive_step(const struct keepalive *keepalive,
     monotime_t now);
 monotime_t keepalive_deadline(const struct keepalive *keepalive);
 
-/* The machine slept: the peer may be gone.  Asks as soon as it is allowed. */
-void keepalive_suspect(struct keepalive *keepalive, monotime_t now);
-
 /* The interval after the peer complained of the one that was used. */
 int64_t keepalive_slower(int64_t interval_ms);
 

@@ -515,25 +515,6 @@ link_step(struct link *link, const struct pollfd *fds, size_t count,
 	}
 }
 
-/* Of one that is connected; an attempt ends by itself. */
-void
-link_check_route(struct link *link, monotime_t now)
-{
-	if (link->transport.fd < 0)
-		return;
-	switch (route_of(link->transport.fd)) {
-	case ROUTE_GOOD:
-		break;
-	case ROUTE_OTHER:
-		link_suspect(link, now);
-		break;
-	case ROUTE_LOST:
-		link_fail(link, FEED_CAUSE_RESET, "the connection's address is "
-		    "not this machine's any more");
-		break;
-	}
-}
-
 static short
 events_of(const struct link *l)
 {

@@ -132,15 +132,6 @@ bool link_take_life(struct link *link);
 /* The caller is not content with it.  "why" is printable. */
 void link_abandon(struct link *link, enum feed_cause cause, const char *why);
 
-/* The machine slept. */
-void link_suspect(struct link *link, monotime_t now);
-
-/*
- * This machine's addresses or routes have changed.  Without its address the link
- * has failed; with another route it may have.
- */
-void link_check_route(struct link *link, monotime_t now);
-
 const char *link_peer(const struct link *link);	/* address and port, or "" */
 struct link_certificate link_certificate(const struct link *link);
 
@@ -254,35 +245,5 @@ void link_flush(struct link *l);
 
 /* Deadlines and signs of life. */
 void link_watch(struct link *l, monotime_t now);
-
-/*
- * This machine's addresses and routes have changed, and what that means for a
- * connection: TCP itself would notice only by what it sends not being answered.
- */
-
-/*
- * A descriptor of rtnetlink(7) to poll(2) for POLLIN and to close(2), or a
- * negative errno.
- */
-int route_watch_open(void) __attribute__((warn_unused_result));
-
-/*
- * Takes what is there, at most so much at a time that others have their turn.
- * True: something may have changed; what, is for the caller to look up, since
- * messages may have been lost.
- */
-bool route_watch_take(int fd);
-
-enum route_state {
-	ROUTE_GOOD,			/* as far as this machine knows */
-	ROUTE_OTHER,			/* a new one would have another address */
-	ROUTE_LOST,			/* its address is not this machine's */
-};
-
-/*
- * What has become of a connected socket's way.  Opens sockets of UDP and sends
- * nothing.  Where the sysctl ip_nonlocal_bind is set, none is ever lost.
- */
-enum route_state route_of(int fd);
 
 #endif

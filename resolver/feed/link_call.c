@@ -313,12 +313,6 @@ link_take_life(struct link *link)
 	return heard;
 }
 
-void
-link_suspect(struct link *link, monotime_t now)
-{
-	keepalive_suspect(&link->keepalive, now);
-}
-
 const char *
 link_peer(const struct link *link)
 {

@@ -14,23 +14,11 @@
 #include "resolver/feed/link.h"
 #include "resolver/feed/xds_session.h"
 
-enum { FD_STOP, FD_ROUTES, FDS_OWN };
-
-#define SLEPT_NS	5000000000	/* that CLOCK_MONOTONIC did not count */
-
-/* Time that the machine was suspended since it started. */
-static int64_t
-suspended_ns(void)
-{
-	struct timespec t;
-
-	(void)clock_gettime(CLOCK_BOOTTIME, &t);
-	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec - monotime_now().ns;
-}
+enum { FD_STOP, FDS_OWN };
 
 /* One wait; false: poll(2) does not work. */
 static bool
-wait_and_step(struct xds_session *session, struct pollfd *fds, int64_t *slept)
+wait_and_step(struct xds_session *session, struct pollfd *fds)
 {
 	const struct feed_host *host = session->host;
 	monotime_t now = monotime_now();
@@ -46,13 +34,6 @@ wait_and_step(struct xds_session *session, struct pollfd *fds, int64_t *slept)
 	if (poll(fds, (nfds_t)(count + FDS_OWN), timeout) < 0 && errno != EINTR)
 		return false;
 	now = monotime_now();
-	if (suspended_ns() - *slept > SLEPT_NS) {
-		*slept = suspended_ns();
-		xds_session_suspect(session, now);
-	}
-	if (fds[FD_ROUTES].revents != 0 &&
-	    route_watch_take(fds[FD_ROUTES].fd))
-		xds_session_routes_changed(session, now);
 	if (fds[FD_STOP].revents == 0)
 		xds_session_step(session, fds + FDS_OWN, now);
 	return true;
@@ -63,7 +44,6 @@ run(const struct feed_config *config, const struct feed_host *host)
 {
 	struct pollfd fds[FDS_OWN + XDS_FDS];
 	struct xds_session session;
-	int64_t slept = suspended_ns();
 	uint64_t seed;
 	int error = 0;
 
@@ -73,14 +53,10 @@ run(const struct feed_config *config, const struct feed_host *host)
 		return -EIO;
 	memset(fds, 0, sizeof(fds));
 	fds[FD_STOP] = (struct pollfd){ host->stop_fd, POLLIN, 0 };
-	/* Without it, poll(2) leaves it out, and pings have to do. */
-	fds[FD_ROUTES] = (struct pollfd){ route_watch_open(), POLLIN, 0 };
 	xds_session_init(&session, config, host, seed, monotime_now());
 	while (fds[FD_STOP].revents == 0 && error == 0)
-		error = wait_and_step(&session, fds, &slept) ? 0 : -errno;
+		error = wait_and_step(&session, fds) ? 0 : -errno;
 	xds_session_end(&session);
-	if (fds[FD_ROUTES].fd >= 0)
-		(void)close(fds[FD_ROUTES].fd);
 	return error;
 }
 

@@ -716,29 +716,3 @@ xds_session_deadline(struct xds_session *session, monotime_t now)
 		deadline = monotime_first(deadline, x->again.when);
 	return deadline;
 }
-
-void
-xds_session_suspect(struct xds_session *session, monotime_t now)
-{
-	if (session->current != NULL)
-		link_suspect(session->current->link, now);
-	if (session->next != NULL)
-		link_suspect(session->next->link, now);
-}
-
-void
-xds_session_routes_changed(struct xds_session *session, monotime_t now)
-{
-	struct xds_session *x = session;
-
-	if (x->current != NULL)
-		link_check_route(x->current->link, now);
-	if (x->next != NULL)
-		link_check_route(x->next->link, now);
-	/* What failed for want of an address may succeed. */
-	if (x->current != NULL || monotime_is_past(now, x->retry) ||
-	    (monotime_is_set(x->hurried) && !monotime_is_past(now,
-	    monotime_add_ms(x->hurried, XDS_HURRY_MS))))
-		return;
-	x->retry = x->hurried = now;
-}

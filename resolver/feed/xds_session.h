@@ -217,8 +217,6 @@ void ca_step(struct ca *ca, const struct pollfd *fds, size_t count,
 #define XDS_KEEP_OCTETS	20000
 #define XDS_KEEP_SHARE	5
 #define XDS_KEEP_CREDIT_MS 10000
-/* An address or route is no reason to try anew more often. */
-#define XDS_HURRY_MS	5000
 /* A certificate and key that do not match: somebody is writing them. */
 #define XDS_TORN_MS	1000
 
@@ -239,7 +237,6 @@ struct xds_session {
 	struct ads *current;		/* NULL: at "retry" there will be one */
 	struct ads *next;		/* is to replace it; or NULL */
 	monotime_t retry;
-	monotime_t hurried;		/* the last attempt that did not wait */
 	monotime_t replace;		/* when next is to begin; never: not */
 	monotime_t resync;		/* of current */
 	monotime_t steady;		/* when current will be a success */
@@ -276,12 +273,6 @@ monotime_t xds_session_deadline(struct xds_session *session, monotime_t now);
 /* After poll(2). */
 void xds_session_step(struct xds_session *session, const struct pollfd *fds,
     monotime_t now);
-
-/* This machine's addresses or routes have changed. */
-void xds_session_routes_changed(struct xds_session *session, monotime_t now);
-
-/* The machine slept: whoever was connected may be gone. */
-void xds_session_suspect(struct xds_session *session, monotime_t now);
 
 /*
  * A certificate of our own: the key is made here and never leaves this machine;

@@ -132,27 +132,6 @@ TEST(a_table_that_drips)
 	end();
 }
 
-/* An address that is still there, and an attempt that need not wait. */
-TEST(routes_change)
-{
-	begin();
-	connect_and_push();
-	xds_session_routes_changed(&session, now);
-	settle();
-	CHECK(status.connected && server.count == 1);
-	CHECK(server.peers[0].pings == 0);	/* nor a reason to doubt */
-	server.hangs_up = true;
-	server_hang_up(&server.peers[0]);
-	UNTIL(!status.connected);
-	pass_ms(1000);
-	for (int i = 0; i < 100; i++) {
-		xds_session_routes_changed(&session, now);
-		pass_ms(100);
-	}
-	CHECK(server.count > 2 && server.count < 12);
-	end();
-}
-
 TEST(keepalive)
 {
 	begin();
@@ -167,17 +146,6 @@ TEST(keepalive)
 	CHECK(status.connected);
 	pass_ms(KEEPALIVE_TIMEOUT_MS);
 	CHECK(!status.connected && status.reconnects[FEED_CAUSE_TIMEOUT] == 1);
-	end();
-}
-
-TEST(sleep_makes_suspicious)
-{
-	begin();
-	connect_and_push();
-	pass_ms(1000);
-	xds_session_suspect(&session, now);
-	settle();
-	CHECK(server.peers[0].pings == 1 && status.connected);
 	end();
 }
 
