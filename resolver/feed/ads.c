@@ -165,20 +165,11 @@ ads_answer(struct ads *ads, const char *refusal)
 	struct discovery_request request = { .nonce = ads->response.nonce,
 		.refusal = refusal };
 
-	if (ads->is_answered)
-		return;
-	ads->is_answered = true;
 	if (refusal == NULL)
 		keep_version(ads, ads->response.version);
 	request.version = (struct span){ (const char *)ads->version,
 		ads->version_length };
 	send_request(ads, &request);
-}
-
-void
-ads_drop(struct ads *ads)
-{
-	free(ads_take(ads));
 }
 
 uint8_t *
@@ -215,15 +206,12 @@ take_message(struct ads *a, uint8_t *octets, size_t length, monotime_t now)
 		a->strange++;
 		return;
 	}
-	if (a->message != NULL)
-		a->overtaken(a->arg, a);
-	else
-		a->came = now;
 	a->message = octets;
 	a->message_length = length;
 	a->response = response;
-	a->is_answered = false;
 	a->answered = true;
+	a->take(a->arg, a, now);
+	free(ads_take(a));
 }
 
 /* The first response, and then whatever comes, in time? */
@@ -282,15 +270,4 @@ ads_deadline(struct ads *ads, monotime_t now)
 	    monotime_is_past(deadline, ads->deadline))
 		deadline = ads->deadline;
 	return deadline;
-}
-
-const struct discovery_response *
-ads_response(struct ads *ads, monotime_t now)
-{
-	if (ads->message == NULL)
-		return NULL;
-	if (link_has_more(ads->link) && link_ended(ads->link) == NULL &&
-	    monotime_ms_since(now, ads->came) < ADS_GATHER_MS)
-		return NULL;
-	return &ads->response;
 }

@@ -111,9 +111,6 @@ bool link_is_whole(const struct link *link);	/* the GET was answered */
 /* The next message, which the caller frees; NULL: there is none. */
 uint8_t *link_message(struct link *link, size_t *length);
 
-/* More octets are there: the next step will not wait. */
-bool link_has_more(const struct link *link);
-
 /* Octets of the message that is coming; 0: none is. */
 size_t link_inside(const struct link *link);
 

@@ -247,12 +247,6 @@ link_message(struct link *link, size_t *length)
 	return link->http2 != NULL ? http2_message(link->http2, length) : NULL;
 }
 
-bool
-link_has_more(const struct link *link)
-{
-	return link->has_more;
-}
-
 size_t
 link_inside(const struct link *link)
 {

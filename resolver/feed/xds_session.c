@@ -117,15 +117,8 @@ table_of(struct xds_session *x, const struct discovery_response *response,
 	return why;
 }
 
-/* An answer without any resource has nothing in it that is of use. */
-static bool
-is_empty(const struct discovery_response *response)
-{
-	return response->tables + response->others + response->broken == 0;
-}
-
 /*
- * Answers and drops the stream's response.  "why" is filled in if it is refused or
+ * Answers the stream's response.  "why" is filled in if it is refused or
  * cannot be kept.  A table that comes too soon is accepted if it can be decoded: it or
  * a newer one that can is kept later, whatever comes between.
  */
@@ -138,9 +131,8 @@ xds_table_take(struct xds_session *x, struct ads *a, char why[static FEED_TEXT],
 	struct taken taken;
 
 	*why = '\0';
-	if (is_empty(&a->response)) {
+	if (a->response.tables + a->response.others + a->response.broken == 0) {
 		ads_answer(a, NULL);
-		ads_drop(a);
 		return XDS_TABLE_NONE;
 	}
 	x->host->status->pushes++;
@@ -160,28 +152,7 @@ xds_table_take(struct xds_session *x, struct ads *a, char why[static FEED_TEXT],
 		postpone(x, a, &taken.table, monotime_add_ms(now, XDS_AGAIN_MS));
 	else if (result != XDS_TABLE_REFUSED)
 		forget(&x->again);
-	ads_drop(a);
 	return result;
-}
-
-/* ads.overtaken: a response before the newest of the stream, which is not offered. */
-static void
-overtaken(void *arg, struct ads *a)
-{
-	struct xds_session *x = arg;
-	char why[FEED_TEXT];
-	const char *fault = NULL;
-	struct taken taken;
-
-	if (!is_empty(&a->response)) {
-		x->host->status->pushes++;
-		fault = table_of(x, &a->response, &taken, why);
-		x->host->status->nacks += fault != NULL;
-	}
-	ads_answer(a, fault);
-	if (fault == NULL && !is_empty(&a->response))
-		postpone(x, a, &taken.table, affordable(x));
-	ads_drop(a);
 }
 
 /* Offers what was accepted and is not kept, now or never, and forgets it. */
@@ -280,32 +251,6 @@ set_connected(struct xds_session *x)
 		status->since = realtime_s();
 		x->changed = true;
 	}
-}
-
-/* A stream of its own link; NULL: no memory. */
-static struct ads *
-start_stream(struct xds_session *x, monotime_t now)
-{
-	struct tls_options tls;
-	struct link_options options = link_options_of(x->config, &tls,
-	    DISCOVERY_PATH);
-	struct feed_status *status = x->host->status;
-	struct ads *stream;
-
-	options.ping_ms = x->ping_ms;
-	options.turn = x->turn;
-	options.gave_time = x->gave_time;
-	tls.refused = x->refused;
-	node_machine_read(&x->config->node, &x->machine);
-	status->attempts++;
-	status->attempted = realtime_s();
-	x->changed = true;
-	stream = ads_new(x->config, &options, &x->machine, now);
-	if (stream != NULL) {
-		stream->overtaken = overtaken;
-		stream->arg = x;
-	}
-	return stream;
 }
 
 static void
@@ -545,13 +490,58 @@ take_again(struct xds_session *x, monotime_t now)
 		take_result(x, x->current, result, why, now);
 }
 
+/* ads.take */
+static void
+take_response(void *arg, struct ads *a, monotime_t now)
+{
+	struct xds_session *x = arg;
+	char why[FEED_TEXT];
+
+	if (a == x->next) {
+		/* The first answer of "next": make-before-break ends here. */
+		report(x, FEED_DEBUG, "the new connection has answered: %s",
+		    link_peer(x->next->link));
+		x->host->status->reconnects[FEED_CAUSE_PLANNED]++;
+		*x->host->status->error = '\0';
+		swap(x, now);
+	}
+	x->changed = true;
+	/* The host keeps it with the table, as where that came from. */
+	(void)snprintf(x->host->status->peer, FEED_TEXT, "%s",
+	    link_peer(a->link));
+	take_result(x, a, xds_table_take(x, a, why, now), why, now);
+}
+
+/* A stream of its own link; NULL: no memory. */
+static struct ads *
+start_stream(struct xds_session *x, monotime_t now)
+{
+	struct tls_options tls;
+	struct link_options options = link_options_of(x->config, &tls,
+	    DISCOVERY_PATH);
+	struct feed_status *status = x->host->status;
+	struct ads *stream;
+
+	options.ping_ms = x->ping_ms;
+	options.turn = x->turn;
+	options.gave_time = x->gave_time;
+	tls.refused = x->refused;
+	node_machine_read(&x->config->node, &x->machine);
+	status->attempts++;
+	status->attempted = realtime_s();
+	x->changed = true;
+	stream = ads_new(x->config, &options, &x->machine, now);
+	if (stream != NULL) {
+		stream->take = take_response;
+		stream->arg = x;
+	}
+	return stream;
+}
+
 static void
 step_stream(struct xds_session *x, struct ads *a, const struct pollfd *fds,
     size_t count, monotime_t now)
 {
-	const struct discovery_response *response;
-	char why[FEED_TEXT];
-
 	if (a == NULL)
 		return;
 	ads_step(a, fds, count, now);
@@ -561,23 +551,6 @@ step_stream(struct xds_session *x, struct ads *a, const struct pollfd *fds,
 		x->changed |= x->host->status->last_life != second;
 		x->host->status->last_life = second;
 	}
-	response = ads_response(a, now);
-	if (response == NULL)
-		return;
-	if (a == x->next) {
-		/* The first answer of "next": make-before-break ends here. */
-		report(x, FEED_DEBUG, "the new connection has answered: %s",
-		    link_peer(x->next->link));
-		x->host->status->reconnects[FEED_CAUSE_PLANNED]++;
-		*x->host->status->error = '\0';
-		swap(x, now);
-		x->changed = true;
-	}
-	x->changed = true;
-	/* The host keeps it with the table, as where that came from. */
-	(void)snprintf(x->host->status->peer, FEED_TEXT, "%s",
-	    link_peer(a->link));
-	take_result(x, a, xds_table_take(x, a, why, now), why, now);
 }
 
 /* GOAWAY, or it is time for a resync. */

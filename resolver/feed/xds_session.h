@@ -103,8 +103,6 @@ int discovery_response_read(const void *octets, size_t length,
 /* A message that comes must grow by as much in that time. */
 #define ADS_PROGRESS	((size_t)64 << 10)
 #define ADS_PROGRESS_MS	60000
-/* Responses that come at once are read to the newest, for so long. */
-#define ADS_GATHER_MS	2000
 #define ADS_OPAQUE_MOST	4096		/* octets of a version or nonce */
 
 struct ads {
@@ -120,18 +118,19 @@ struct ads {
 	monotime_t deadline;		/* of the first response, or progress */
 	size_t progress;
 	unsigned int strange;		/* responses of other types */
-	/* The newest response, until it is dropped. */
+	/* The response, while take() has it. */
 	uint8_t *message;
 	size_t message_length;
-	bool is_answered;
-	monotime_t came;
 	struct discovery_response response;
-	/* A newer one is there: answers the response and drops it. */
-	void (*overtaken)(void *arg, struct ads *ads);
+	/* Answers the response, and may take its message. */
+	void (*take)(void *arg, struct ads *ads, monotime_t now);
 	void *arg;
 };
 
-/* Config and machine are borrowed.  NULL: no memory.  free accepts NULL. */
+/*
+ * Config and machine are borrowed; the caller sets take and arg.  NULL: no memory.
+ * free accepts NULL.
+ */
 struct ads *ads_new(const struct feed_config *config,
     const struct link_options *options,
     const struct node_machine *machine, monotime_t now)
@@ -142,18 +141,9 @@ monotime_t ads_deadline(struct ads *ads, monotime_t now);
 void ads_step(struct ads *ads, const struct pollfd *fds, size_t count,
     monotime_t now);
 
-/*
- * The newest response, which is to be answered; NULL: none is due.  Those that
- * it overtook were given to overtaken().
- */
-const struct discovery_response *ads_response(struct ads *ads, monotime_t now);
-
-/*
- * Accepts it, or says why not.  Then the response is dropped, or its message
- * taken, which the caller frees.
- */
+/* Inside take(): accepts the response, or says why not. */
 void ads_answer(struct ads *ads, const char *refusal);
-void ads_drop(struct ads *ads);
+/* Likewise: its message, which the caller frees. */
 uint8_t *ads_take(struct ads *ads);
 
 /*
