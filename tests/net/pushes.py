@@ -3,7 +3,7 @@
 answered, under other questions: for test_push and the benchmark."""
 import json
 
-from netlab import BUILD, Daemon, end_load, subprocess
+from netlab import BUILD, Daemon, end_load
 
 ASKED = 10			# services that the other questions are for; never changed
 NAMES_EACH = 3			# of a service: its host and two short names
@@ -36,7 +36,7 @@ class Pushed:
                              **options)
 
     def tool(self, what, *more, timeout=120):
-        done = self.lab.vm.run([BUILD / "tools/push", what, "feed", self.services, self.path,
+        done = self.lab.vm.run([BUILD / "tools/push", what, self.services, self.path,
                                 *more], ok=0, timeout=timeout)
         return json.loads(done.stdout) if done.stdout else None
 
@@ -48,13 +48,6 @@ class Pushed:
         found = self.tool("run", self.lab.NS4, pushes, seconds, *([pause] if pause else []),
                           timeout=seconds + 60)
         return found, end_load(load)
-
-
-def stages(names):
-    """Milliseconds of CPU of each stage, alone on a machine with nothing else to do."""
-    done = subprocess.run([BUILD / "tools/push", "stages", str(services(names))],
-                          stdout=subprocess.PIPE, check=True)
-    return json.loads(done.stdout)
 
 
 def percentile(values, share):

@@ -2,34 +2,27 @@
 /*
  * push: what it costs until a change of a name table is answered.
  *
- *   push write KIND SERVICES PATH           writes the table
- *   push run KIND SERVICES PATH SERVER PUSHES SECONDS [PAUSE]
+ *   push write SERVICES PATH                writes the table, as nfdns-feed keeps it
+ *   push run SERVICES PATH SERVER PUSHES SECONDS [PAUSE]
  *                                           changes one service's address, and
  *                                           asks until it is answered; so often,
  *                                           or until the time is over, with
  *                                           so many milliseconds between them
- *   push stages SERVICES                    what each stage of it costs alone
  *
- * KIND is "nds-proto", or "feed" for a table as nfdns-feed keeps it.  Service N
- * is sN.ns-M.svc.cluster.local, N of eight digits, M = N % 100, and has the
+ * Service N is sN.ns-M.svc.cluster.local, N of eight digits, M = N % 100, and has the
  * address 110.a.b.c, where a, b and c are 100 plus two digits of N each.  Only
- * services of the second half are changed.  "run" and "stages" print one JSON
- * object; times are in milliseconds.
+ * services of the second half are changed.  "run" prints one JSON object;
+ * times are in milliseconds.
  */
 #include <fcntl.h>
 #include <poll.h>
 #include <stdbool.h>
-#include <sys/mman.h>
 
 #include "resolver/dns/name.h"
 #include "resolver/dns/rr.h"
 #include "resolver/dns/wire.h"
-#include "resolver/image/builder.h"
-#include "resolver/image/table.h"
 #include "resolver/sources/feed_file.h"
 #include "resolver/sources/name_table.h"
-#include "resolver/sources/source_file.h"
-#include "resolver/sources/source_format.h"
 #include "tests/tools/load.h"
 
 #define SERVICES_MAX	10000000u
@@ -43,7 +36,6 @@
 #define AGAIN_NS	300000	/* between questions */
 
 struct pushes {
-	bool feed;
 	uint32_t services;
 	const char *path;
 	uint8_t *table;
@@ -169,8 +161,7 @@ write_new(const struct pushes *p, char new[static 4096])
 	fd = open(new, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
 	if (fd < 0)
 		fail(new, strerror(errno));
-	if (p->feed)
-		write_all(fd, header, make_header(p, header));
+	write_all(fd, header, make_header(p, header));
 	write_all(fd, p->table, p->length);
 	(void)close(fd);
 }
@@ -297,66 +288,6 @@ run(struct pushes *p, const struct server *server, uint64_t count,
 	free(now);
 }
 
-static uint64_t stage_begun;
-
-/* Prints the CPU time since the last call. */
-static void
-stage(const char *name)
-{
-	const uint64_t now = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
-
-	if (name != NULL)
-		printf("%s\"%s\": %.2f", strcmp(name, "read") == 0 ? "{" : ", ",
-		    name, (double)(now - stage_begun) / 1e6);
-	stage_begun = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
-}
-
-/* The steps of compiler and worker, one behind the other in this process. */
-static void
-stages(struct pushes *p)
-{
-	static char own[] = "default";
-	struct mesh mesh = { .ttl = 30, .namespace = own };
-	struct source_text text = { .path = "table", .mesh = &mesh };
-	struct diag diag = DIAG_INIT;
-	struct name_table names;
-	struct builder *b;
-	struct table *table;
-	const char *why = "";
-	int source = memfd_create("source", MFD_CLOEXEC);
-	int image = memfd_create("image", MFD_CLOEXEC);
-
-	if (name_from_text(&mesh.domain, "cluster.local", 13) != 0 ||
-	    source < 0 || image < 0 || (b = builder_new(&mesh)) == NULL)
-		fail("stages", strerror(errno));
-	write_all(source, p->table, p->length);
-	stage(NULL);
-	text.data = source_file_read("table", source, &text.length, &diag);
-	if (text.data == NULL)
-		fail("stages", "cannot read");
-	stage("read");
-	(void)feed_file_hash(text.data, text.length);
-	stage("hash");
-	if (name_table_open(&names, text.data, text.length) != 0)
-		fail("stages", "no table");
-	name_table_close(&names);
-	stage("walk");
-	if (source_nds_proto_read(&text, b, &diag) != 0)
-		fail("stages", "cannot add");
-	stage("add");		/* which walks, too */
-	if (builder_write(b, image) != 0)
-		fail("stages", "cannot write");
-	stage("write");
-	if (table_open(&table, image, &why) != 0)
-		fail("stages", why);
-	stage("map");
-	printf(", \"names\": %zu, \"image\": %zu}\n", table_names(table),
-	    table_octets(table));
-	table_close(table);
-	builder_free(b);
-	free((void *)(uintptr_t)text.data);
-}
-
 int
 main(int argc, char **argv)
 {
@@ -364,28 +295,21 @@ main(int argc, char **argv)
 	struct server server;
 	char new[4096];
 
-	if (argc == 3 && strcmp(argv[1], "stages") == 0) {
-		p.services = (uint32_t)number(argv[2], SERVICES_MAX);
-		make_table(&p);
-		stages(&p);
-		return 0;
-	}
-	if (argc < 5)
-		fail("usage", "push write|run KIND SERVICES PATH ...");
-	p.feed = strcmp(argv[2], "feed") == 0;
-	p.services = (uint32_t)number(argv[3], SERVICES_MAX);
-	p.path = argv[4];
+	if (argc < 4)
+		fail("usage", "push write|run SERVICES PATH ...");
+	p.services = (uint32_t)number(argv[2], SERVICES_MAX);
+	p.path = argv[3];
 	make_table(&p);
 	if (strcmp(argv[1], "write") == 0) {
 		write_new(&p, new);
 		put_in_place(&p, new);
-	} else if (argc == 8 || argc == 9) {
-		server = read_server(argv[5], 53);
-		run(&p, &server, number(argv[6], PUSHES_MAX),
-		    number(argv[7], SECONDS_MAX), argc == 9 ?
-		    number(argv[8], PAUSE_MAX) : 0);
+	} else if (argc == 7 || argc == 8) {
+		server = read_server(argv[4], 53);
+		run(&p, &server, number(argv[5], PUSHES_MAX),
+		    number(argv[6], SECONDS_MAX), argc == 8 ?
+		    number(argv[7], PAUSE_MAX) : 0);
 	} else {
-		fail("usage", "push run KIND SERVICES PATH SERVER PUSHES SECONDS "
+		fail("usage", "push run SERVICES PATH SERVER PUSHES SECONDS "
 		    "[PAUSE]");
 	}
 	return 0;
