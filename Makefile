@@ -56,7 +56,7 @@ SANITIZE ?=
 
 LIBRARIES := libnetfilter_queue libmnl libnftnl ldns libconfig \
 	     libidn2 libxxhash libcap-ng libseccomp libnghttp2 openssl libcares \
-	     yaml-0.1
+	     yaml-0.1 jansson
 
 ifeq ($(V),1)
 Q	:=
@@ -164,9 +164,6 @@ $(BUILD)/replay/%.o: tests/fuzz/fuzz_%.c
 $(BUILD)/replay/replay: $(FUZZ_NAMES:%=$(BUILD)/replay/%.o) $(BUILD)/tests/fuzz/replay.o $(LIBRARY)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(ALL_LDFLAGS) -rdynamic -o $@ $^ $(ALL_LIBS)
-
-# The reader of JSON is compared with another one.
-$(BUILD)/fuzz/json $(BUILD)/replay/replay: private ALL_LIBS += -ljansson
 
 # Counts what messages cost; of use only where all is built by tests/fuzz/test_cost.
 $(BUILD)/cost: $(BUILD)/tests/fuzz/cost.o $(LIBRARY)

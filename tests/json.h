@@ -11,13 +11,13 @@
 #include "resolver/text/json_tree.h"
 
 /* NULL after a message.  Valid until the next one is read. */
-static inline const struct json_node *
+static inline const json_t *
 json_read(const char *text, size_t length)
 {
 	static struct json_tree tree = JSON_TREE_INIT;
 	const struct json_range whole = { .text = text, .length = length,
 	    .line = 1 };
-	const struct json_node *root;
+	const json_t *root;
 	unsigned int where;
 	const char *why;
 	int error;
@@ -30,21 +30,15 @@ json_read(const char *text, size_t length)
 
 /* The items of an array, the members of an object. */
 static inline size_t
-json_size(const struct json_node *node)
+json_size(const json_t *node)
 {
-	size_t count = 0;
-
-	if (node == NULL || (node->kind != JSON_KIND_ARRAY &&
-	    node->kind != JSON_KIND_OBJECT))
-		return 0;
-	for (node = node->first; node != NULL; node = node->next)
-		count++;
-	return count;
+	return json_is_array(node) ? json_array_size(node) :
+	    json_object_size(node);
 }
 
 /* Follows "a.b.c"; a number is an index. */
-static inline const struct json_node *
-at(const struct json_node *value, const char *path)
+static inline const json_t *
+at(const json_t *value, const char *path)
 {
 	char key[32];
 
@@ -52,22 +46,18 @@ at(const struct json_node *value, const char *path)
 		const size_t length = strcspn(path, ".");
 
 		snprintf(key, sizeof(key), "%.*s", (int)length, path);
-		if (value->kind == JSON_KIND_ARRAY) {
-			value = value->first;
-			for (size_t i = strtoul(key, NULL, 10); i > 0 &&
-			    value != NULL; i--)
-				value = value->next;
-		} else
-			value = json_tree_member(value, key);
+		value = json_is_array(value) ?
+		    json_array_get(value, strtoul(key, NULL, 10)) :
+		    json_object_get(value, key);
 		path += length + (path[length] == '.');
 	}
 	return value;
 }
 
 static inline bool
-is_text(const struct json_node *root, const char *path, const char *expected)
+is_text(const json_t *root, const char *path, const char *expected)
 {
-	const char *text = json_tree_string(at(root, path));
+	const char *text = json_string_value(at(root, path));
 
 	if (text != NULL && strcmp(text, expected) == 0)
 		return true;
@@ -76,7 +66,7 @@ is_text(const struct json_node *root, const char *path, const char *expected)
 }
 
 static inline bool
-is_number(const struct json_node *root, const char *path, long long expected)
+is_number(const json_t *root, const char *path, long long expected)
 {
 	long long number;
 
@@ -84,9 +74,9 @@ is_number(const struct json_node *root, const char *path, long long expected)
 }
 
 static inline bool
-is(const struct json_node *root, const char *path, enum json_kind kind)
+is(const json_t *root, const char *path, json_type type)
 {
-	return json_tree_is(at(root, path), kind);
+	return at(root, path) != NULL && json_typeof(at(root, path)) == type;
 }
 
 #endif

@@ -51,11 +51,11 @@ struct verify {
 };
 
 static uint64_t
-number_of(const struct json_node *ours, const char *key)
+number_of(const json_t *ours, const char *key)
 {
 	long long number = 0;
 
-	(void)json_tree_integer(json_tree_member(ours, key), 0, INT64_MAX,
+	(void)json_tree_integer(json_object_get(ours, key), 0, INT64_MAX,
 	    &number);
 	return (uint64_t)number;
 }
@@ -67,15 +67,15 @@ read_line(struct verify *v, const char *text, size_t length)
 		[LOST] = "lost", [UNREAD] = "unread", [END] = "end" };
 	const struct json_range range = { .text = text, .length = length,
 		.line = 1 };
-	const struct json_node *ours;
+	const json_t *ours;
 	const char *event, *why;
 	unsigned int where;
 	struct line line;
 	int error;
 
-	ours = json_tree_member(json_tree_take(&v->tree, &range, &error, &why,
+	ours = json_object_get(json_tree_take(&v->tree, &range, &error, &why,
 	    &where), "nfdns");
-	event = json_tree_string(json_tree_member(ours, "event"));
+	event = json_string_value(json_object_get(ours, "event"));
 	line = (struct line){
 		.kind = event == NULL ? RECORD : FOREIGN,
 		.run = number_of(ours, "run"),

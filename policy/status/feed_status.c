@@ -148,7 +148,7 @@ feed_status_write(const struct feed_report *report, const char *directory,
 
 /* False if the value is not of the field's kind. */
 static bool
-take_field(const struct field *field, const struct json_node *node,
+take_field(const struct field *field, const json_t *node,
     struct feed_report *report)
 {
 	char *at = (char *)report + field->offset;
@@ -158,14 +158,14 @@ take_field(const struct field *field, const struct json_node *node,
 
 	switch (field->kind) {
 	case FIELD_TEXT:
-		text = json_tree_string(node);
+		text = json_string_value(node);
 		if (text == NULL)
 			return false;
 		(void)printable_text(at, field->size, text, strlen(text));
 		return true;
 	case FIELD_BOOL:
-		*(bool *)at = json_tree_is(node, JSON_KIND_TRUE);
-		return *(bool *)at || json_tree_is(node, JSON_KIND_FALSE);
+		*(bool *)at = json_is_true(node);
+		return *(bool *)at || json_is_false(node);
 	case FIELD_NUMBER:
 	case FIELD_TIME:
 		break;
@@ -179,10 +179,10 @@ take_field(const struct field *field, const struct json_node *node,
 
 /* Every field must be there; what a later version adds is ignored. */
 static int
-take_object(const struct json_node *root, struct feed_report *report)
+take_object(const json_t *root, struct feed_report *report)
 {
 	for (size_t i = 0; i < FIELDS; i++)
-		if (!take_field(&fields[i], json_tree_member(root,
+		if (!take_field(&fields[i], json_object_get(root,
 		    fields[i].key), report))
 			return -EPROTO;
 	return 0;
@@ -205,7 +205,7 @@ feed_status_read(struct feed_report *report, const char *directory,
 		const struct json_range whole = { .text = file.octets,
 		    .length = file.length, .line = 1 };
 		struct json_tree tree = JSON_TREE_INIT;
-		const struct json_node *root;
+		const json_t *root;
 		const char *why;
 		unsigned int line;
 

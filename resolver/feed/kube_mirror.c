@@ -171,14 +171,14 @@ kube_offer_verdict(struct kube_offer *offer, monotime_t now, uint64_t random,
 #define REFUSAL_MAX	((size_t)16 << 10)	/* the rest of it is not read */
 
 static bool
-has_cause(const struct json_node *details, const char *wanted)
+has_cause(const json_t *details, const char *wanted)
 {
-	const struct json_node *cause = json_tree_items(
-	    json_tree_member(details, "causes"));
+	const json_t *list = json_object_get(details, "causes"), *cause;
+	size_t i;
 
-	for (; cause != NULL; cause = cause->next) {
-		const char *reason = json_tree_string(
-		    json_tree_member(cause, "reason"));
+	json_array_foreach(list, i, cause) {
+		const char *reason = json_string_value(
+		    json_object_get(cause, "reason"));
 
 		if (reason != NULL && strcmp(reason, wanted) == 0)
 			return true;
@@ -191,7 +191,7 @@ static void
 read_status(struct kube_status *status, struct json_tree *tree,
     const struct json_range *text)
 {
-	const struct json_node *root, *details;
+	const json_t *root, *details;
 	const char *why, *reason, *message;
 	unsigned int line;
 	long long number;
@@ -199,13 +199,13 @@ read_status(struct kube_status *status, struct json_tree *tree,
 
 	*status = (struct kube_status){ .code = 0 };
 	root = json_tree_take(tree, text, &error, &why, &line);
-	details = json_tree_member(root, "details");
-	message = json_tree_string(json_tree_member(root, "message"));
-	reason = json_tree_string(json_tree_member(root, "reason"));
-	if (json_tree_integer(json_tree_member(root, "code"), 100, 599,
+	details = json_object_get(root, "details");
+	message = json_string_value(json_object_get(root, "message"));
+	reason = json_string_value(json_object_get(root, "reason"));
+	if (json_tree_integer(json_object_get(root, "code"), 100, 599,
 	    &number))
 		status->code = (unsigned int)number;
-	if (json_tree_integer(json_tree_member(details, "retryAfterSeconds"),
+	if (json_tree_integer(json_object_get(details, "retryAfterSeconds"),
 	    1, 86400, &number))
 		status->retry_after = (unsigned int)number;
 	status->expired = reason != NULL && (strcmp(reason, "Expired") == 0 ||
@@ -459,7 +459,7 @@ static enum kube_result
 end_list(struct kube_mirror *m)
 {
 	const struct json_range head = json_split_head(&m->split);
-	const struct json_node *root, *metadata;
+	const json_t *root, *metadata;
 	const char *why, *version, *page;
 	unsigned int line;
 	int error;
@@ -467,11 +467,11 @@ end_list(struct kube_mirror *m)
 	if (!json_split_is_whole(&m->split))
 		return broken(m, "a list that is cut off");
 	root = json_tree_take(&m->tree, &head, &error, &why, &line);
-	metadata = json_tree_member(root, "metadata");
-	version = json_tree_string(json_tree_member(metadata,
+	metadata = json_object_get(root, "metadata");
+	version = json_string_value(json_object_get(metadata,
 	    "resourceVersion"));
-	page = json_tree_string(json_tree_member(metadata, "continue"));
-	if (json_tree_member(root, "items") == NULL || version == NULL ||
+	page = json_string_value(json_object_get(metadata, "continue"));
+	if (json_object_get(root, "items") == NULL || version == NULL ||
 	    version[0] == '\0' || strlen(version) >= sizeof(m->version) ||
 	    (page != NULL && strlen(page) >= sizeof(m->page)))
 		return broken(m, "no list, which has items and a"

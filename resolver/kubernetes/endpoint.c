@@ -22,11 +22,11 @@ struct endpoint_head {
 };
 
 static int
-read_head(struct endpoint_group *g, const struct json_node *endpoint,
+read_head(struct endpoint_group *g, const json_t *endpoint,
     struct endpoint_head *head)
 {
 	const char *hostname =
-	    json_tree_string(json_tree_member(endpoint, "hostname"));
+	    json_string_value(json_object_get(endpoint, "hostname"));
 	int error = 0;
 
 	*head = (struct endpoint_head){ .ready = true };
@@ -75,23 +75,25 @@ add_address(struct endpoint_group *g, const struct endpoint_head *head,
 
 /* Unknown is ready: the API of EndpointConditions. */
 static bool
-is_ready(const struct json_node *endpoint)
+is_ready(const json_t *endpoint)
 {
-	return !json_tree_is(json_tree_member(json_tree_member(endpoint,
-	    "conditions"), "ready"), JSON_KIND_FALSE);
+	return !json_is_false(json_object_get(json_object_get(endpoint,
+	    "conditions"), "ready"));
 }
 
 static int
-read_slice_endpoint(struct endpoint_group *g, const struct json_node *endpoint)
+read_slice_endpoint(struct endpoint_group *g, const json_t *endpoint)
 {
-	const struct json_node *address = json_tree_items(
-	    json_tree_member(endpoint, "addresses"));
+	const json_t *list = json_object_get(endpoint, "addresses"), *address;
 	struct endpoint_head head;
 	int error = read_head(g, endpoint, &head);
+	size_t i;
 
 	head.ready = is_ready(endpoint);
-	for (; error == 0 && address != NULL; address = address->next)
-		error = add_address(g, &head, json_tree_string(address));
+	json_array_foreach(list, i, address)
+		if (error == 0)
+			error = add_address(g, &head,
+			    json_string_value(address));
 	return error;
 }
 
@@ -99,7 +101,7 @@ read_slice_endpoint(struct endpoint_group *g, const struct json_node *endpoint)
 static bool
 read_address_type(struct endpoint_group *g)
 {
-	const char *type = json_tree_string(json_tree_member(g->item->value,
+	const char *type = json_string_value(json_object_get(g->item->value,
 	    "addressType"));
 
 	if (type != NULL && strcmp(type, "IPv4") == 0)
@@ -120,22 +122,21 @@ find_service(struct endpoint_group *g)
 	static const char of_import[] =
 	    "multicluster.kubernetes.io/service-name";
 	static const char of_service[] = "kubernetes.io/service-name";
-	const struct json_node *labels =
-	    json_tree_member(g->item->metadata, "labels");
-	const char *name = json_tree_string(
-	    json_tree_member(labels, of_import));
+	const json_t *labels = json_object_get(g->item->metadata, "labels");
+	const char *name = json_string_value(
+	    json_object_get(labels, of_import));
 	bool imported = name != NULL;
 	const char *cluster;
 	int error = 0;
 
 	if (!imported)
-		name = json_tree_string(json_tree_member(labels, of_service));
+		name = json_string_value(json_object_get(labels, of_service));
 	if (name == NULL) {
 		kubernetes_warn(g->k, g->item, "has no label %s: ignored",
 		    of_service);
 		return 0;
 	}
-	cluster = json_tree_string(json_tree_member(labels,
+	cluster = json_string_value(json_object_get(labels,
 	    "multicluster.kubernetes.io/source-cluster"));
 	if (imported && cluster != NULL)
 		error = kubernetes_label(g->k, cluster, &g->cluster);
@@ -162,8 +163,9 @@ int
 kubernetes_read_slice(struct kubernetes *k, const struct kubernetes_item *item)
 {
 	struct endpoint_group g = { .k = k, .item = item };
-	const struct json_node *endpoint = json_tree_items(
-	    json_tree_member(item->value, "endpoints"));
+	const json_t *list = json_object_get(item->value, "endpoints");
+	const json_t *endpoint;
+	size_t i;
 	int error;
 
 	if (!read_address_type(&g))
@@ -172,30 +174,33 @@ kubernetes_read_slice(struct kubernetes *k, const struct kubernetes_item *item)
 	if (error != 0 || g.service == 0)
 		return error;
 	mention(&g);
-	if (endpoint == NULL)
+	if (json_array_size(list) == 0)
 		return 0;
 	error = kubernetes_read_ports(k, item,
-	    json_tree_member(item->value, "ports"), &g.ports);
-	for (; error == 0 && endpoint != NULL; endpoint = endpoint->next)
-		error = read_slice_endpoint(&g, endpoint);
+	    json_object_get(item->value, "ports"), &g.ports);
+	json_array_foreach(list, i, endpoint)
+		if (error == 0)
+			error = read_slice_endpoint(&g, endpoint);
 	return error;
 }
 
 /* Reads the ready addresses of a subset, or the others. */
 static int
-read_subset_addresses(struct endpoint_group *g, const struct json_node *array,
+read_subset_addresses(struct endpoint_group *g, const json_t *array,
     bool ready)
 {
-	const struct json_node *address = json_tree_items(array);
+	const json_t *address;
 	struct endpoint_head head;
 	int error = 0;
+	size_t i;
 
-	for (; error == 0 && address != NULL; address = address->next) {
-		error = read_head(g, address, &head);
+	json_array_foreach(array, i, address) {
+		if (error == 0)
+			error = read_head(g, address, &head);
 		head.ready = ready;
 		if (error == 0)
-			error = add_address(g, &head, json_tree_string(
-			    json_tree_member(address, "ip")));
+			error = add_address(g, &head, json_string_value(
+			    json_object_get(address, "ip")));
 	}
 	return error;
 }
@@ -205,22 +210,23 @@ kubernetes_read_endpoints(struct kubernetes *k,
     const struct kubernetes_item *item)
 {
 	struct endpoint_group g = { .k = k, .item = item, .legacy = true };
-	const struct json_node *subset = json_tree_items(
-	    json_tree_member(item->value, "subsets"));
+	const json_t *list = json_object_get(item->value, "subsets"), *subset;
+	size_t i;
 	int error = kubernetes_service(k, item, item->name, false, &g.service);
 
 	if (error != 0 || g.service == 0)
 		return error;
-	if (subset != NULL)
+	if (json_array_size(list) > 0)
 		mention(&g);
-	for (; error == 0 && subset != NULL; subset = subset->next) {
-		error = kubernetes_read_ports(k, item,
-		    json_tree_member(subset, "ports"), &g.ports);
+	json_array_foreach(list, i, subset) {
+		if (error == 0)
+			error = kubernetes_read_ports(k, item,
+			    json_object_get(subset, "ports"), &g.ports);
 		if (error == 0)
 			error = read_subset_addresses(&g,
-			    json_tree_member(subset, "addresses"), true);
+			    json_object_get(subset, "addresses"), true);
 		if (error == 0)
-			error = read_subset_addresses(&g, json_tree_member(
+			error = read_subset_addresses(&g, json_object_get(
 			    subset, "notReadyAddresses"), false);
 	}
 	return error;

@@ -85,17 +85,17 @@ read_address(struct entry_reading *r, const char *text)
 static int
 read_addresses(struct entry_reading *r)
 {
-	const struct json_node *list = json_tree_member(r->item->spec,
-	    "addresses"), *at = json_tree_items(list);
+	const json_t *list = json_object_get(r->item->spec, "addresses"), *at;
 	int error = 0;
+	size_t i;
 
-	if (list != NULL && !json_tree_is(list, JSON_KIND_ARRAY) &&
-	    !json_tree_is(list, JSON_KIND_NULL)) {
+	if (list != NULL && !json_is_array(list) && !json_is_null(list)) {
 		kubernetes_warn(r->k, r->item, "addresses is not a list: ignored");
 		r->entry.has_addresses = true;
 	}
-	for (; at != NULL && error == 0; at = at->next)
-		error = read_address(r, json_tree_string(at));
+	json_array_foreach(list, i, at)
+		if (error == 0)
+			error = read_address(r, json_string_value(at));
 	return error;
 }
 
@@ -147,10 +147,10 @@ read_host(struct entry_reading *r, const char *text)
  * "host": ... }.  Without a host it belongs to all hosts of the entry.
  */
 static int
-read_status_address(struct entry_reading *r, const struct json_node *node)
+read_status_address(struct entry_reading *r, const json_t *node)
 {
-	const char *text = json_tree_string(json_tree_member(node, "value"));
-	const char *host = json_tree_string(json_tree_member(node, "host"));
+	const char *text = json_string_value(json_object_get(node, "value"));
+	const char *host = json_string_value(json_object_get(node, "host"));
 	uint8_t octets[16], length = kubernetes_address(text, octets);
 	struct objects *objects = &r->k->objects;
 	uint32_t handle = r->entry.hosts.first;
@@ -179,14 +179,12 @@ read_status_address(struct entry_reading *r, const struct json_node *node)
 static bool
 is_visible(const struct entry_reading *r)
 {
-	const struct json_node *to = json_tree_items(
-	    json_tree_member(r->item->spec, "exportTo"));
+	const json_t *list = json_object_get(r->item->spec, "exportTo"), *to;
 	const char *own = r->k->text->mesh->namespace;
+	size_t i;
 
-	if (to == NULL)
-		return true;
-	for (; to != NULL; to = to->next) {
-		const char *text = json_tree_string(to);
+	json_array_foreach(list, i, to) {
+		const char *text = json_string_value(to);
 
 		if (text == NULL)
 			continue;
@@ -196,7 +194,7 @@ is_visible(const struct entry_reading *r)
 		    (own != NULL && strcmp(text, own) == 0))
 			return true;
 	}
-	return false;
+	return json_array_size(list) == 0;
 }
 
 /* An absent one is NONE, the first value in the protocol buffer. */
@@ -205,12 +203,10 @@ read_resolution(struct entry_reading *r)
 {
 	static const char *const known[] = { "NONE", "STATIC", "DNS",
 		"DNS_ROUND_ROBIN", "DYNAMIC_DNS" };
-	const struct json_node *node =
-	    json_tree_member(r->item->spec, "resolution");
-	const char *text = json_tree_string(node);
+	const json_t *node = json_object_get(r->item->spec, "resolution");
+	const char *text = json_string_value(node);
 
-	r->entry.passthrough = node == NULL ||
-	    json_tree_is(node, JSON_KIND_NULL);
+	r->entry.passthrough = node == NULL || json_is_null(node);
 	if (r->entry.passthrough)
 		return true;
 	for (size_t i = 0; text != NULL &&
@@ -230,8 +226,8 @@ read_resolution(struct entry_reading *r)
 static bool
 wants_address(const struct kubernetes_item *item)
 {
-	const char *text = json_tree_string(json_tree_member(
-	    json_tree_member(item->metadata, "labels"),
+	const char *text = json_string_value(json_object_get(
+	    json_object_get(item->metadata, "labels"),
 	    "networking.istio.io/enable-autoallocate-ip"));
 
 	return text == NULL || strcasecmp(text, "false") != 0;
@@ -240,8 +236,8 @@ wants_address(const struct kubernetes_item *item)
 static int
 read_head(struct entry_reading *r)
 {
-	const char *created = json_tree_string(
-	    json_tree_member(r->item->metadata, "creationTimestamp"));
+	const char *created = json_string_value(
+	    json_object_get(r->item->metadata, "creationTimestamp"));
 	struct objects *objects = &r->k->objects;
 	struct istio_entry *entry = &r->entry;
 	int error = objects_string(objects, r->item->namespace,
@@ -264,24 +260,27 @@ read_head(struct entry_reading *r)
 static int
 read_lists(struct entry_reading *r)
 {
-	const struct json_node *spec = r->item->spec, *at;
+	const json_t *spec = r->item->spec, *at;
+	const json_t *hosts = json_object_get(spec, "hosts");
+	const json_t *given = json_object_get(json_object_get(r->item->value,
+	    "status"), "addresses");
 	int error = 0;
+	size_t i;
 
-	for (at = json_tree_items(json_tree_member(spec, "hosts"));
-	    at != NULL && error == 0; at = at->next)
-		error = read_host(r, json_tree_string(at));
+	json_array_foreach(hosts, i, at)
+		if (error == 0)
+			error = read_host(r, json_string_value(at));
 	if (error == 0)
 		error = read_addresses(r);
-	for (at = json_tree_items(json_tree_member(json_tree_member(
-	    r->item->value, "status"), "addresses"));
-	    at != NULL && error == 0; at = at->next)
-		error = read_status_address(r, at);
+	json_array_foreach(given, i, at)
+		if (error == 0)
+			error = read_status_address(r, at);
 	if (error == 0)
 		error = istio_read_endpoints(r->k, r->item,
 		    &r->entry.endpoints);
 	if (error == 0)
-		error = istio_read_labels(r->k, json_tree_member(
-		    json_tree_member(spec, "workloadSelector"), "labels"),
+		error = istio_read_labels(r->k, json_object_get(
+		    json_object_get(spec, "workloadSelector"), "labels"),
 		    NULL, &r->entry.selector);
 	return error;
 }
@@ -294,7 +293,7 @@ istio_read_service_entry(struct kubernetes *k,
 	uint32_t handle;
 	int error;
 
-	if (json_tree_items(json_tree_member(item->spec, "hosts")) == NULL) {
+	if (json_array_size(json_object_get(item->spec, "hosts")) == 0) {
 		kubernetes_warn(k, item, "has no spec.hosts: ignored");
 		return 0;
 	}

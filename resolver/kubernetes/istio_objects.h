@@ -64,8 +64,8 @@ int istio_read_endpoints(struct kubernetes *k,
     __attribute__((warn_unused_result));
 
 /* The labels of both objects; *labels is 0 for none.  Same returns. */
-int istio_read_labels(struct kubernetes *k, const struct json_node *object,
-    const struct json_node *others, uint32_t *labels)
+int istio_read_labels(struct kubernetes *k, json_t *object, json_t *others,
+    uint32_t *labels)
     __attribute__((warn_unused_result));
 
 /*

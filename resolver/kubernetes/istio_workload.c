@@ -10,39 +10,36 @@
 #include "resolver/kubernetes/kubernetes.h"
 
 static uint32_t
-count_members(const struct json_node *object)
+count_members(json_t *object)
 {
 	uint32_t count = 0;
+	const char *key;
+	json_t *value;
 
-	if (object == NULL || object->kind != JSON_KIND_OBJECT)
-		return 0;
-	for (object = object->first; object != NULL; object = object->next)
-		count += json_tree_string(object) != NULL;
+	json_object_foreach(object, key, value)
+		count += json_is_string(value);
 	return count;
 }
 
 /* Adds the object's members to labels, which have space for them. */
 static int
-read_members(struct kubernetes *k, const struct json_node *object,
-    uint32_t labels)
+read_members(struct kubernetes *k, json_t *object, uint32_t labels)
 {
 	struct istio_labels *l;
 	struct istio_label label;
+	const char *key;
+	json_t *value;
 	int error = 0;
 
-	if (object == NULL || object->kind != JSON_KIND_OBJECT)
-		return 0;
-	for (object = object->first; object != NULL && error == 0;
-	    object = object->next) {
-		const char *value = json_tree_string(object);
-
-		if (value == NULL)
+	json_object_foreach(object, key, value) {
+		if (error != 0 || !json_is_string(value))
 			continue;
-		error = objects_string(&k->objects, object->key,
-		    strlen(object->key), &label.key);
+		error = objects_string(&k->objects, key, strlen(key),
+		    &label.key);
 		if (error == 0)
-			error = objects_string(&k->objects, value,
-			    strlen(value), &label.value);
+			error = objects_string(&k->objects,
+			    json_string_value(value),
+			    json_string_length(value), &label.value);
 		l = OBJECT_AT(&k->objects, struct istio_labels, labels);
 		if (error == 0)
 			l->label[l->count++] = label;
@@ -51,8 +48,8 @@ read_members(struct kubernetes *k, const struct json_node *object,
 }
 
 int
-istio_read_labels(struct kubernetes *k, const struct json_node *object,
-    const struct json_node *others, uint32_t *labels)
+istio_read_labels(struct kubernetes *k, json_t *object, json_t *others,
+    uint32_t *labels)
 {
 	uint32_t count = count_members(object) + count_members(others);
 	int error;
@@ -104,13 +101,13 @@ istio_selects(const struct objects *objects, uint32_t selector,
 
 /* Sets *string to a label about the location, unless it is set already. */
 static int
-read_topology(struct kubernetes *k, const struct json_node *own,
-    const struct json_node *labels, const char *label, uint32_t *string)
+read_topology(struct kubernetes *k, const json_t *own,
+    const json_t *labels, const char *label, uint32_t *string)
 {
-	const char *text = json_tree_string(json_tree_member(own, label));
+	const char *text = json_string_value(json_object_get(own, label));
 
 	if (text == NULL || text[0] == '\0')
-		text = json_tree_string(json_tree_member(labels, label));
+		text = json_string_value(json_object_get(labels, label));
 	if (*string != 0 || text == NULL || text[0] == '\0')
 		return 0;
 	return objects_string(&k->objects, text, strlen(text), string);
@@ -118,25 +115,26 @@ read_topology(struct kubernetes *k, const struct json_node *own,
 
 /* The status of one type in status.conditions; NULL if there is none. */
 static const char *
-condition_of(const struct json_node *object, const char *wanted)
+condition_of(const json_t *object, const char *wanted)
 {
-	const struct json_node *condition = json_tree_items(json_tree_member(
-	    json_tree_member(object, "status"), "conditions"));
+	const json_t *list = json_object_get(json_object_get(object, "status"),
+	    "conditions"), *condition;
+	size_t i;
 
-	for (; condition != NULL; condition = condition->next) {
-		const char *type = json_tree_string(
-		    json_tree_member(condition, "type"));
+	json_array_foreach(list, i, condition) {
+		const char *type = json_string_value(
+		    json_object_get(condition, "type"));
 
 		if (type != NULL && strcmp(type, wanted) == 0)
-			return json_tree_string(
-			    json_tree_member(condition, "status"));
+			return json_string_value(
+			    json_object_get(condition, "status"));
 	}
 	return NULL;
 }
 
 /* Unhealthy only if the agent on the machine reports so. */
 static bool
-is_healthy(const struct json_node *object)
+is_healthy(const json_t *object)
 {
 	const char *value = condition_of(object, "Healthy");
 
@@ -146,8 +144,8 @@ is_healthy(const struct json_node *object)
 /* Keeps a workload with its address and location. */
 static int
 keep(struct kubernetes *k, const struct kubernetes_item *item,
-    const struct json_node *own, const struct json_node *labels,
-    struct istio_workload *w, struct object_list *list)
+    json_t *own, json_t *labels, struct istio_workload *w,
+    struct object_list *list)
 {
 	uint32_t handle;
 	int error = objects_string(&k->objects, item->namespace,
@@ -173,10 +171,10 @@ keep(struct kubernetes *k, const struct kubernetes_item *item,
  */
 static uint8_t
 read_address(const struct kubernetes *k, const struct kubernetes_item *item,
-    const struct json_node *spec, uint8_t octets[static 16])
+    const json_t *spec, uint8_t octets[static 16])
 {
-	const struct json_node *node = json_tree_member(spec, "address");
-	const char *text = json_tree_string(node);
+	const json_t *node = json_object_get(spec, "address");
+	const char *text = json_string_value(node);
 	uint8_t length = kubernetes_address(text, octets);
 	struct dns_name name;
 
@@ -193,13 +191,13 @@ read_address(const struct kubernetes *k, const struct kubernetes_item *item,
 /* metadata is NULL for an endpoint of a ServiceEntry. */
 static int
 read_workload(struct kubernetes *k, const struct kubernetes_item *item,
-    const struct json_node *spec, const struct json_node *metadata,
+    const json_t *spec, const json_t *metadata,
     struct object_list *list)
 {
-	const struct json_node *own = json_tree_member(metadata, "labels");
-	const struct json_node *labels = json_tree_member(spec, "labels");
-	const char *network = json_tree_string(
-	    json_tree_member(spec, "network"));
+	json_t *own = json_object_get(metadata, "labels");
+	json_t *labels = json_object_get(spec, "labels");
+	const char *network = json_string_value(
+	    json_object_get(spec, "network"));
 	struct istio_workload w = { .source = k->source,
 	    .healthy = metadata == NULL || is_healthy(item->value) };
 	int error = 0;
@@ -217,12 +215,13 @@ int
 istio_read_endpoints(struct kubernetes *k, const struct kubernetes_item *item,
     struct object_list *endpoints)
 {
-	const struct json_node *spec = json_tree_items(
-	    json_tree_member(item->spec, "endpoints"));
+	const json_t *list = json_object_get(item->spec, "endpoints"), *spec;
 	int error = 0;
+	size_t i;
 
-	for (; spec != NULL && error == 0; spec = spec->next)
-		error = read_workload(k, item, spec, NULL, endpoints);
+	json_array_foreach(list, i, spec)
+		if (error == 0)
+			error = read_workload(k, item, spec, NULL, endpoints);
 	return error;
 }
 
@@ -238,11 +237,11 @@ istio_read_workload_entry(struct kubernetes *k,
 static bool
 is_ready(const struct kubernetes_item *pod)
 {
-	const char *phase = json_tree_string(json_tree_member(
-	    json_tree_member(pod->value, "status"), "phase"));
+	const char *phase = json_string_value(json_object_get(
+	    json_object_get(pod->value, "status"), "phase"));
 	const char *ready = condition_of(pod->value, "Ready");
 
-	return json_tree_member(pod->metadata, "deletionTimestamp") == NULL &&
+	return json_object_get(pod->metadata, "deletionTimestamp") == NULL &&
 	    (phase == NULL || strcmp(phase, "Running") == 0) &&
 	    (ready == NULL || strcmp(ready, "True") == 0);
 }
@@ -250,22 +249,22 @@ is_ready(const struct kubernetes_item *pod)
 int
 istio_read_pod(struct kubernetes *k, const struct kubernetes_item *item)
 {
-	const struct json_node *labels =
-	    json_tree_member(item->metadata, "labels");
-	const struct json_node *ip = json_tree_items(json_tree_member(
-	    json_tree_member(item->value, "status"), "podIPs"));
+	json_t *labels = json_object_get(item->metadata, "labels");
+	const json_t *list = json_object_get(json_object_get(item->value,
+	    "status"), "podIPs"), *ip;
 	int error = 0;
+	size_t i;
 
 	if (!k->keeps_pods || count_members(labels) == 0 || !is_ready(item))
 		return 0;
-	for (; ip != NULL && error == 0; ip = ip->next) {
+	json_array_foreach(list, i, ip) {
 		struct istio_workload w = { .source = k->source,
 		    .healthy = true, .pod = true };
 
 		/* The pod's own reader warns about bad addresses. */
-		w.length = kubernetes_address(json_tree_string(
-		    json_tree_member(ip, "ip")), w.octets);
-		if (w.length != 0)
+		w.length = kubernetes_address(json_string_value(
+		    json_object_get(ip, "ip")), w.octets);
+		if (w.length != 0 && error == 0)
 			error = keep(k, item, labels, NULL, &w, &k->workloads);
 	}
 	return error;

@@ -134,34 +134,34 @@ kubernetes_service(struct kubernetes *k, const struct kubernetes_item *item,
 
 /* The protocol as names have it: "tcp". */
 static int
-read_protocol(struct kubernetes *k, const struct json_node *port,
+read_protocol(struct kubernetes *k, const json_t *port,
     uint32_t *protocol)
 {
 	const char *text =
-	    json_tree_string(json_tree_member(port, "protocol"));
+	    json_string_value(json_object_get(port, "protocol"));
 
 	return kubernetes_label(k, text != NULL ? text : "TCP", protocol);
 }
 
 int
 kubernetes_read_ports(struct kubernetes *k, const struct kubernetes_item *item,
-    const struct json_node *array, uint32_t *ports)
+    const json_t *array, uint32_t *ports)
 {
-	const struct json_node *port, *first = json_tree_items(array);
+	const json_t *port;
 	struct object_port read;
-	uint32_t count = 0, i = 0;
-	int error;
+	int error = objects_add_ports(&k->objects,
+	    (uint32_t)json_array_size(array), ports);
+	size_t i;
 
-	for (port = first; port != NULL; port = port->next)
-		count++;
-	error = objects_add_ports(&k->objects, count, ports);
-	for (port = first; error == 0 && port != NULL; port = port->next) {
+	json_array_foreach(array, i, port) {
 		const char *name =
-		    json_tree_string(json_tree_member(port, "name"));
+		    json_string_value(json_object_get(port, "name"));
 		long long number = 0;
 
+		if (error != 0)
+			break;
 		read = (struct object_port){ .name = 0 };
-		if (json_tree_integer(json_tree_member(port, "port"), 1,
+		if (json_tree_integer(json_object_get(port, "port"), 1,
 		    UINT16_MAX, &number))
 			read.number = (uint32_t)number;
 		error = read_protocol(k, port, &read.protocol);
@@ -175,7 +175,7 @@ kubernetes_read_ports(struct kubernetes *k, const struct kubernetes_item *item,
 				    " name", KUBERNETES_SHOWN, name);
 			}
 		}
-		OBJECT_AT(&k->objects, struct object_ports, *ports)->port[i++] =
+		OBJECT_AT(&k->objects, struct object_ports, *ports)->port[i] =
 		    read;
 	}
 	return error;

@@ -59,9 +59,9 @@ struct kubernetes_item {
 	const char *namespace;		/* "" if the kind has none */
 	const char *name;
 	unsigned int line;		/* where it begins */
-	const struct json_node *value;
-	const struct json_node *metadata;
-	const struct json_node *spec;	/* NULL if there is none */
+	const json_t *value;
+	const json_t *metadata;
+	const json_t *spec;	/* NULL if there is none */
 };
 
 /*
@@ -92,7 +92,7 @@ int kubernetes_service(struct kubernetes *k,
 
 /* An array of ports, of a service or a slice; the handle is never 0. */
 int kubernetes_read_ports(struct kubernetes *k,
-    const struct kubernetes_item *item, const struct json_node *array,
+    const struct kubernetes_item *item, const json_t *array,
     uint32_t *ports) __attribute__((warn_unused_result));
 
 /* Reads an address.  Returns 4 or 16, or 0 if text is none or NULL. */

@@ -14,10 +14,10 @@ static bool
 is_running(const struct kubernetes_item *item)
 {
 	static const char *const over[] = { "Succeeded", "Failed", "Unknown" };
-	const char *phase = json_tree_string(json_tree_member(
-	    json_tree_member(item->value, "status"), "phase"));
+	const char *phase = json_string_value(json_object_get(
+	    json_object_get(item->value, "status"), "phase"));
 
-	if (json_tree_member(item->metadata, "deletionTimestamp") != NULL)
+	if (json_object_get(item->metadata, "deletionTimestamp") != NULL)
 		return false;
 	for (size_t i = 0; i < sizeof(over) / sizeof(over[0]); i++) {
 		if (phase != NULL && strcmp(phase, over[i]) == 0)
@@ -66,13 +66,12 @@ add_address(struct kubernetes *k, const struct kubernetes_item *item,
 int
 kubernetes_read_pod(struct kubernetes *k, const struct kubernetes_item *item)
 {
-	const struct json_node *status = json_tree_member(item->value,
-	    "status");
-	const struct json_node *ip = json_tree_items(
-	    json_tree_member(status, "podIPs"));
-	const char *one = json_tree_string(json_tree_member(status, "podIP"));
+	const json_t *status = json_object_get(item->value, "status");
+	const json_t *list = json_object_get(status, "podIPs"), *ip;
+	const char *one = json_string_value(json_object_get(status, "podIP"));
 	struct dns_name above;
 	uint32_t namespace;
+	size_t i;
 	int error = kubernetes_namespace(k, item, item->namespace, &namespace);
 
 	if (error == 0)
@@ -81,10 +80,11 @@ kubernetes_read_pod(struct kubernetes *k, const struct kubernetes_item *item)
 	    k->text->source->pods != PODS_VERIFIED || !is_running(item) ||
 	    !pods_name(k, namespace, &above))
 		return error;
-	if (ip == NULL && one != NULL)
+	if (json_array_size(list) == 0 && one != NULL)
 		return add_address(k, item, &above, one);
-	for (; ip != NULL && error == 0; ip = ip->next)
-		error = add_address(k, item, &above,
-		    json_tree_string(json_tree_member(ip, "ip")));
+	json_array_foreach(list, i, ip)
+		if (error == 0)
+			error = add_address(k, item, &above,
+			    json_string_value(json_object_get(ip, "ip")));
 	return error;
 }

@@ -77,10 +77,9 @@ find_kind(const char *version, const char *kind)
 
 /* The object's text of that key, or else the other one. */
 static const char *
-text_or(const struct json_node *object, const char *key, const char *other)
+text_or(const json_t *object, const char *key, const char *other)
 {
-	const char *text =
-	    json_tree_string(json_tree_member(object, key));
+	const char *text = json_string_value(json_object_get(object, key));
 
 	return text != NULL ? text : other;
 }
@@ -88,16 +87,16 @@ text_or(const struct json_node *object, const char *key, const char *other)
 /* Calls the reader of the object's kind.  Other kinds are ignored. */
 static int
 read_object(struct kubernetes *k, const struct list_head *head,
-    const struct json_node *value, unsigned int line)
+    const json_t *value, unsigned int line)
 {
-	const struct json_node *metadata = json_tree_member(value, "metadata");
+	const json_t *metadata = json_object_get(value, "metadata");
 	struct kubernetes_item item = {
 		.kind = text_or(value, "kind", head->kind),
 		.name = text_or(metadata, "name", ""),
 		.line = line,
 		.value = value,
 		.metadata = metadata,
-		.spec = json_tree_member(value, "spec"),
+		.spec = json_object_get(value, "spec"),
 	};
 	const struct object_kind *kind = find_kind(
 	    text_or(value, "apiVersion", head->version), item.kind);
@@ -186,7 +185,7 @@ look_ahead(struct list_head *head)
 
 /* What the API server says instead of objects (metav1.Status). */
 static bool
-is_refusal(const struct json_node *value)
+is_refusal(const json_t *value)
 {
 	return strcmp(text_or(value, "kind", ""), "Status") == 0 &&
 	    strcmp(text_or(value, "apiVersion", "v1"), "v1") == 0 &&
@@ -194,7 +193,7 @@ is_refusal(const struct json_node *value)
 }
 
 static void
-refuse_status(struct reading *r, const struct json_node *value,
+refuse_status(struct reading *r, const json_t *value,
     unsigned int line)
 {
 	diag_add(r->k->diag, DIAG_ERROR, r->k->text->path, line,
@@ -212,7 +211,7 @@ read_range(struct reading *r, struct list_head *head,
 	struct kubernetes *k = r->k;
 	const char *why = "";
 	unsigned int line = range->line;
-	const struct json_node *value, *kind;
+	const json_t *value, *kind;
 
 	value = json_tree_take(&k->tree, range, &r->error, &why, &line);
 	if (r->error == -EINVAL)
@@ -220,10 +219,10 @@ read_range(struct reading *r, struct list_head *head,
 		    "not valid JSON: %s", why);
 	if (value == NULL)
 		return;
-	kind = json_tree_member(value, "kind");
+	kind = json_object_get(value, "kind");
 	if (kind == NULL && head->kind[0] == '\0' && head->is_list)
 		look_ahead(head);
-	if (!json_tree_is(value, JSON_KIND_OBJECT) ||
+	if (!json_is_object(value) ||
 	    (kind == NULL && head->kind[0] == '\0')) {
 		diag_add(k->diag, DIAG_WARNING, k->text->path, range->line,
 		    "no Kubernetes object, which has a \"kind\": ignored");

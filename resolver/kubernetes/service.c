@@ -50,21 +50,20 @@ static int
 read_cluster_ips(struct kubernetes *k, const struct kubernetes_item *item,
     uint32_t service)
 {
-	const struct json_node *one = json_tree_member(item->spec, "clusterIP");
-	const struct json_node *ip = json_tree_items(
-	    json_tree_member(item->spec, "clusterIPs"));
-	const struct json_node *family = json_tree_items(
-	    json_tree_member(item->spec, "ipFamilies"));
-	const char *text = json_tree_string(one);
+	const json_t *list = json_object_get(item->spec, "clusterIPs"), *ip;
+	const json_t *families = json_object_get(item->spec, "ipFamilies");
+	const char *text = json_string_value(json_object_get(item->spec,
+	    "clusterIP"));
 	int error = 0;
+	size_t i;
 
-	if (ip == NULL && text != NULL && text[0] != '\0')
+	if (json_array_size(list) == 0 && text != NULL && text[0] != '\0')
 		return add_cluster_ip(k, item, service, text, NULL);
-	for (; ip != NULL && error == 0; ip = ip->next) {
-		error = add_cluster_ip(k, item, service,
-		    json_tree_string(ip), json_tree_string(family));
-		family = family != NULL ? family->next : NULL;
-	}
+	json_array_foreach(list, i, ip)
+		if (error == 0)
+			error = add_cluster_ip(k, item, service,
+			    json_string_value(ip), json_string_value(
+			    json_array_get(families, i)));
 	return error;
 }
 
@@ -73,7 +72,7 @@ read_external_name(struct kubernetes *k, const struct kubernetes_item *item,
     uint32_t service)
 {
 	const char *text =
-	    json_tree_string(json_tree_member(item->spec, "externalName"));
+	    json_string_value(json_object_get(item->spec, "externalName"));
 	struct dns_name name;
 	uint8_t octets[16];
 	uint32_t handle;
@@ -95,14 +94,14 @@ read_external_name(struct kubernetes *k, const struct kubernetes_item *item,
 
 /* A service whose address is "None" is headless. */
 static enum service_kind
-service_kind(const struct json_node *spec)
+service_kind(const json_t *spec)
 {
-	const char *type = json_tree_string(json_tree_member(spec, "type"));
-	const char *ip = json_tree_string(json_tree_member(spec, "clusterIP"));
+	const char *type = json_string_value(json_object_get(spec, "type"));
+	const char *ip = json_string_value(json_object_get(spec, "clusterIP"));
 
 	if (ip == NULL)
-		ip = json_tree_string(json_tree_items(
-		    json_tree_member(spec, "clusterIPs")));
+		ip = json_string_value(json_array_get(
+		    json_object_get(spec, "clusterIPs"), 0));
 	if (type != NULL && strcmp(type, "ExternalName") == 0)
 		return SERVICE_EXTERNAL_NAME;
 	return ip != NULL && strcmp(ip, "None") == 0 ? SERVICE_HEADLESS :
@@ -134,7 +133,7 @@ kubernetes_read_service(struct kubernetes *k,
 	    OBJECT_AT(&k->objects, struct object_service, service)))
 		return error;
 	error = kubernetes_read_ports(k, item,
-	    json_tree_member(item->spec, "ports"), &ports);
+	    json_object_get(item->spec, "ports"), &ports);
 	if (error != 0)
 		return error;
 	s = OBJECT_AT(&k->objects, struct object_service, service);
@@ -144,8 +143,8 @@ kubernetes_read_service(struct kubernetes *k,
 	s->ports = ports;
 	s->external_name = 0;
 	s->first_address = s->last_address = 0;
-	s->publish_not_ready = json_tree_is(json_tree_member(item->spec,
-	    "publishNotReadyAddresses"), JSON_KIND_TRUE);
+	s->publish_not_ready = json_is_true(json_object_get(item->spec,
+	    "publishNotReadyAddresses"));
 	if (kind == SERVICE_CLUSTER_IP)
 		return read_cluster_ips(k, item, service);
 	if (kind == SERVICE_EXTERNAL_NAME)
@@ -159,17 +158,17 @@ kubernetes_read_import(struct kubernetes *k,
     const struct kubernetes_item *item)
 {
 	const char *type =
-	    json_tree_string(json_tree_member(item->spec, "type"));
-	const struct json_node *ip = json_tree_items(
-	    json_tree_member(item->spec, "ips"));
+	    json_string_value(json_object_get(item->spec, "type"));
+	const json_t *list = json_object_get(item->spec, "ips"), *ip;
 	struct object_service *s;
 	uint32_t service, ports;
+	size_t i;
 	int error = kubernetes_service(k, item, item->name, true, &service);
 
 	if (error != 0 || service == 0)
 		return error;
 	error = kubernetes_read_ports(k, item,
-	    json_tree_member(item->spec, "ports"), &ports);
+	    json_object_get(item->spec, "ports"), &ports);
 	if (error != 0)
 		return error;
 	s = OBJECT_AT(&k->objects, struct object_service, service);
@@ -178,8 +177,9 @@ kubernetes_read_import(struct kubernetes *k,
 	s->line = item->line;
 	s->source = k->source;
 	s->ports = ports;
-	for (; ip != NULL && error == 0; ip = ip->next)
-		error = add_cluster_ip(k, item, service, json_tree_string(ip),
-		    NULL);
+	json_array_foreach(list, i, ip)
+		if (error == 0)
+			error = add_cluster_ip(k, item, service,
+			    json_string_value(ip), NULL);
 	return error;
 }

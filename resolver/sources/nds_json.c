@@ -35,84 +35,74 @@ struct form {
 
 /* Empty unless there is such a member and it is a string. */
 static struct span
-string_member(const struct json_node *object, const char *key)
+string_member(const json_t *object, const char *key)
 {
-	const char *text = json_tree_string(json_tree_member(object, key));
+	const char *text = json_string_value(json_object_get(object, key));
 
 	return span_of(text != NULL ? text : "");
 }
 
 /* A member that should be an array, by either of its names. */
-static const struct json_node *
-array_member(const struct form *f, const struct json_node *object,
+static const json_t *
+array_member(const struct form *f, const json_t *object,
     const char *key, const char *other_key, const struct nds_entry *entry)
 {
-	const struct json_node *array = json_tree_member(object, key);
+	const json_t *array = json_object_get(object, key);
 
 	if (array == NULL)
-		array = json_tree_member(object, other_key);
-	if (array != NULL && !json_tree_is(array, JSON_KIND_ARRAY))
+		array = json_object_get(object, other_key);
+	if (array != NULL && !json_is_array(array))
 		diag_add(f->nds.diag, DIAG_WARNING, f->nds.text->path,
 		    entry->line, "\"%s\" of %.*s is not an array", key,
 		    SPAN_SHOWN(entry->host, NDS_SHOWN));
 	return array;
 }
 
-static size_t
-count_items(const struct json_node *item)
-{
-	size_t count = 0;
-
-	for (; item != NULL; item = item->next)
-		count++;
-	return count;
-}
-
 static struct nds_texts
-fill(struct span *room, const struct json_node *item, size_t count)
+fill(struct span *room, const json_t *array)
 {
-	for (size_t i = 0; i < count; i++, item = item->next)
-		room[i] = span_of(json_tree_string(item));
-	return (struct nds_texts){ room, count };
+	const json_t *item;
+	size_t i;
+
+	json_array_foreach(array, i, item)
+		room[i] = span_of(json_string_value(item));
+	return (struct nds_texts){ room, json_array_size(array) };
 }
 
 static bool
-read_arrays(struct form *f, const struct json_node *value,
+read_arrays(struct form *f, const json_t *value,
     struct nds_entry *entry)
 {
-	const struct json_node *ips = json_tree_items(
-	    array_member(f, value, "ips", "ips", entry));
-	const struct json_node *hosts = json_tree_items(
-	    array_member(f, value, "altHosts", "alt_hosts", entry));
-	const size_t ip_count = count_items(ips);
-	const size_t host_count = count_items(hosts);
+	const json_t *ips = array_member(f, value, "ips", "ips", entry);
+	const json_t *hosts = array_member(f, value, "altHosts", "alt_hosts",
+	    entry);
+	const size_t count = json_array_size(ips) + json_array_size(hosts);
 
-	if (ip_count + host_count > f->room) {
-		struct span *texts = reallocarray(f->texts,
-		    ip_count + host_count, sizeof(*texts));
+	if (count > f->room) {
+		struct span *texts = reallocarray(f->texts, count,
+		    sizeof(*texts));
 
 		if (texts == NULL) {
 			f->nds.error = -ENOMEM;
 			return false;
 		}
 		f->texts = texts;
-		f->room = ip_count + host_count;
+		f->room = count;
 	}
 	if (f->room != 0) {
-		entry->ips = fill(f->texts, ips, ip_count);
-		entry->alternates = fill(f->texts + ip_count, hosts,
-		    host_count);
+		entry->ips = fill(f->texts, ips);
+		entry->alternates = fill(f->texts + entry->ips.count, hosts);
 	}
 	return true;
 }
 
 /* Takes a range of the text; a failure fails the whole text. */
-static const struct json_node *
+static const json_t *
 take(struct nds *nds, struct json_tree *tree, const struct json_range *range)
 {
 	const char *why = "";
 	unsigned int line = 0;
-	const struct json_node *value = json_tree_take(tree, range,
+	const json_t *value = json_tree_take(tree, range,
 	    &nds->error, &why, &line);
 
 	if (nds->error == -EINVAL)
@@ -125,15 +115,15 @@ static void
 read_entry(struct form *f, const struct json_range *key,
     const struct json_range *range)
 {
-	const struct json_node *host = take(&f->nds, &f->host_tree, key);
-	const struct json_node *value = host != NULL ?
+	const json_t *host = take(&f->nds, &f->host_tree, key);
+	const json_t *value = host != NULL ?
 	    take(&f->nds, &f->entry_tree, range) : NULL;
 	struct nds_entry entry = { .line = key->line };
 
 	if (value == NULL)
 		return;
-	entry.host = span_of(json_tree_string(host));
-	if (!json_tree_is(value, JSON_KIND_OBJECT)) {
+	entry.host = span_of(json_string_value(host));
+	if (!json_is_object(value)) {
 		diag_add(f->nds.diag, DIAG_WARNING, f->nds.text->path,
 		    entry.line, "entry of %.*s is not an object: ignored",
 		    SPAN_SHOWN(entry.host, NDS_SHOWN));

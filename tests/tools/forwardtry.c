@@ -59,14 +59,14 @@ fail(const char *why)
 	exit(2);
 }
 
-static const struct json_node *
-member(const struct json_node *object, const char *key)
+static const json_t *
+member(const json_t *object, const char *key)
 {
-	return json_tree_member(object, key);
+	return json_object_get(object, key);
 }
 
 static uint32_t
-number_of(const struct json_node *object, const char *key, uint32_t otherwise)
+number_of(const json_t *object, const char *key, uint32_t otherwise)
 {
 	long long number;
 
@@ -76,9 +76,9 @@ number_of(const struct json_node *object, const char *key, uint32_t otherwise)
 
 /* Octets of a hexadecimal string, at most "size". */
 static size_t
-hex_of(const struct json_node *node, uint8_t *octets, size_t size)
+hex_of(const json_t *node, uint8_t *octets, size_t size)
 {
-	const char *text = json_tree_string(node);
+	const char *text = json_string_value(node);
 	size_t n = text != NULL ? strlen(text) / 2 : 0;
 
 	if (n > size)
@@ -136,7 +136,7 @@ static const struct row limit_rows[] = {
 };
 
 static void
-read_rows(struct forward_settings *s, const struct json_node *group,
+read_rows(struct forward_settings *s, const json_t *group,
     const struct row *rows)
 {
 	for (; rows->key != NULL; rows++) {
@@ -150,11 +150,12 @@ read_rows(struct forward_settings *s, const struct json_node *group,
 }
 
 static void
-read_upstreams(struct forward_settings *s, const struct json_node *list)
+read_upstreams(struct forward_settings *s, const json_t *list)
 {
-	const struct json_node *item = json_tree_items(list);
+	const json_t *item;
+	size_t i;
 
-	for (; item != NULL; item = item->next) {
+	json_array_foreach(list, i, item) {
 		struct forward_upstream *up;
 
 		if (s->upstreams == FORWARD_UPSTREAMS)
@@ -169,21 +170,22 @@ read_upstreams(struct forward_settings *s, const struct json_node *list)
 }
 
 static void
-read_domains(struct forward_settings *s, const struct json_node *list)
+read_domains(struct forward_settings *s, const json_t *list)
 {
-	const struct json_node *item = json_tree_items(list);
+	const json_t *item, *up;
+	size_t i, j;
 
-	for (; item != NULL; item = item->next) {
+	json_array_foreach(list, i, item) {
 		struct forward_domain *d = &s->domain[s->domains++];
-		const struct json_node *up =
-		    json_tree_items(member(item, "upstreams"));
+		const json_t *ups = member(item, "upstreams");
 		long long index;
 
 		if (s->domains == FORWARD_DOMAINS)
 			fail("too many domains");
 		(void)hex_of(member(item, "name"), d->name, sizeof(d->name));
-		for (; up != NULL && d->upstreams < FORWARD_PER_DOMAIN;
-		    up = up->next) {
+		json_array_foreach(ups, j, up) {
+			if (d->upstreams == FORWARD_PER_DOMAIN)
+				break;
 			if (!json_tree_integer(up, 0, FORWARD_UPSTREAMS - 1,
 			    &index))
 				fail("upstreams: no index");
@@ -307,7 +309,7 @@ open_cache(uint32_t size)
 }
 
 static void
-take_settings(const struct json_node *given)
+take_settings(const json_t *given)
 {
 	static struct forward_settings s;
 	uint32_t before = t.settings.cache.size;
@@ -360,7 +362,7 @@ ask_cache(const struct asker *asker)
 }
 
 static void
-set_chase(struct asker *asker, const struct json_node *command)
+set_chase(struct asker *asker, const json_t *command)
 {
 	asker->chase = (struct chase){ .chain = asker->chain,
 		.length = hex_of(member(command, "chase"), asker->chain,
@@ -376,7 +378,7 @@ set_chase(struct asker *asker, const struct json_node *command)
 }
 
 static void
-ask(const struct json_node *command)
+ask(const json_t *command)
 {
 	struct asker *asker = calloc(1, sizeof(*asker) + 65536);
 
@@ -399,7 +401,7 @@ ask(const struct json_node *command)
 }
 
 static void
-reply(const struct json_node *command)
+reply(const json_t *command)
 {
 	static uint8_t octets[65536];
 	size_t length = hex_of(member(command, "hex"), octets, 65535);
@@ -416,11 +418,11 @@ reply(const struct json_node *command)
 
 /* As many losses, or a loop, as it takes. */
 static void
-force(const struct json_node *command)
+force(const json_t *command)
 {
 	struct upstream *up = engine_upstream(t.engine,
 	    number_of(command, "force", 0));
-	const char *state = json_tree_string(member(command, "state"));
+	const char *state = json_string_value(member(command, "state"));
 
 	if (state == NULL)
 		fail("force: no state");
@@ -461,7 +463,7 @@ print_status(void)
 }
 
 static void
-run(const struct json_node *command)
+run(const json_t *command)
 {
 	long long at = 0;
 
@@ -499,7 +501,7 @@ main(int argc, char **argv)
 	while ((length = getline(&line, &size, stdin)) > 0) {
 		const struct json_range range = { .text = line,
 			.length = (size_t)length, .line = 1 };
-		const struct json_node *command;
+		const json_t *command;
 		const char *why = "";
 		unsigned int where;
 		monotime_t next;

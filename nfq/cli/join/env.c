@@ -415,16 +415,16 @@ read_times(const char *text, size_t length, struct token_times *times)
 	    .line = 1 };
 	struct json_tree tree = JSON_TREE_INIT;
 	static const char *const keys[] = { "iat", "exp" };
-	const struct json_node *root;
+	const json_t *root;
 	const char *json_why, *why = NULL;
 	unsigned int line;
 	int error;
 
 	root = json_tree_take(&tree, &range, &error, &json_why, &line);
-	if (!json_tree_is(root, JSON_KIND_OBJECT))
+	if (!json_is_object(root))
 		why = "is not a token: its claims are not JSON";
 	for (size_t i = 0; i < 2 && why == NULL; i++) {
-		const struct json_node *node = json_tree_member(root, keys[i]);
+		const json_t *node = json_object_get(root, keys[i]);
 		long long time = 0;
 
 		if (node != NULL && !json_tree_integer(node, 1, LLONG_MAX,

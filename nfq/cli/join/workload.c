@@ -161,22 +161,24 @@ add_label(struct feed_node *node, const char *key, const char *value)
 }
 
 static const char *
-read_labels(struct workload *w, const struct json_node *object)
+read_labels(struct workload *w, json_t *object)
 {
-	if (!json_tree_is(object, JSON_KIND_OBJECT))
+	const char *label;
+	json_t *at;
+
+	if (!json_is_object(object))
 		return "is not a JSON object";
-	for (const struct json_node *at = object->first; at != NULL;
-	    at = at->next) {
-		const char *value = json_tree_string(at);
+	json_object_foreach(object, label, at) {
+		const char *value = json_string_value(at);
 
 		/* Kubernetes: api/validation of labels, with prefix. */
-		if (!is_of(at->key, "-_./", TEXT_MAX + LABEL_MAX + 1) ||
+		if (!is_of(label, "-_./", TEXT_MAX + LABEL_MAX + 1) ||
 		    value == NULL || (value[0] != '\0' &&
 		    !is_of(value, "-_.", LABEL_MAX)))
 			return "has a label that Kubernetes does not allow";
 		if (w->node.label_count == WORKLOAD_MAX_LABELS)
 			return "has too many labels";
-		if (!add_label(&w->node, at->key, value))
+		if (!add_label(&w->node, label, value))
 			return "takes more memory than there is";
 	}
 	return NULL;
@@ -189,7 +191,7 @@ take_labels(struct workload *w, struct diag *diag)
 	struct variable v = look_up(w, key);
 	struct json_tree tree = JSON_TREE_INIT;
 	struct json_range range = { .line = 1 };
-	const struct json_node *root;
+	json_t *root;
 	const char *why = NULL, *json_why = NULL;
 	unsigned int line;
 	int error;

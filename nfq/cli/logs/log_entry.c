@@ -30,9 +30,9 @@ read_time(const char *text)
 }
 
 static const char *
-text_of(const struct json_node *object, const char *key)
+text_of(const json_t *object, const char *key)
 {
-	return json_tree_string(json_tree_member(object, key));
+	return json_string_value(json_object_get(object, key));
 }
 
 bool
@@ -41,17 +41,17 @@ log_entry_read(struct log_entry *e, struct json_tree *tree, const char *text,
 {
 	const struct json_range range = { .text = text, .length = length,
 		.line = 1 };
-	const struct json_node *root, *dns, *ours, *question;
+	const json_t *root, *dns, *ours, *question;
 	const char *why, *proto;
 	unsigned int where;
 	long long uid;
 	int error;
 
 	root = json_tree_take(tree, &range, &error, &why, &where);
-	dns = json_tree_member(root, "dns");
-	ours = json_tree_member(root, "nfdns");
+	dns = json_object_get(root, "dns");
+	ours = json_object_get(root, "nfdns");
 	/* Version 3 of the format has the question in a list, earlier ones not. */
-	question = json_tree_items(json_tree_member(dns, "queries"));
+	question = json_array_get(json_object_get(dns, "queries"), 0);
 	if (question == NULL)
 		question = dns;
 	*e = (struct log_entry){
@@ -67,20 +67,19 @@ log_entry_read(struct log_entry *e, struct json_tree *tree, const char *text,
 		.name = text_of(question, "rrname"),
 		.type = text_of(question, "rrtype"),
 		.rcode = text_of(dns, "rcode"),
-		.answers = json_tree_items(json_tree_member(dns, "answers")),
+		.answers = json_object_get(dns, "answers"),
 		.uid = (uid_t)-1,
 	};
 	if (e->verdict == NULL || e->reason == NULL || dns == NULL)
 		return false;
 	if (e->name == NULL)
 		e->type = NULL;
-	if (json_tree_integer(json_tree_member(ours, "uid"), 0, UINT32_MAX - 1,
+	if (json_tree_integer(json_object_get(ours, "uid"), 0, UINT32_MAX - 1,
 	    &uid))
 		e->uid = (uid_t)uid;
 	proto = text_of(root, "proto");
 	e->stream = proto != NULL && strcmp(proto, "TCP") == 0;
-	e->truncated = json_tree_is(json_tree_member(dns, "tc"),
-	    JSON_KIND_TRUE);
+	e->truncated = json_is_true(json_object_get(dns, "tc"));
 	if (e->rcode != NULL && (strcmp(e->rcode, "NOERROR") == 0 ||
 	    strcmp(e->verdict, "nxdomain") == 0))
 		e->rcode = NULL;
@@ -126,8 +125,10 @@ log_entry_print(const struct log_entry *e, bool colour, FILE *out)
 {
 	const time_t seconds = (time_t)(e->time_ns / 1000000000U);
 	const char *between = " ";
+	const json_t *answer;
 	char when[32] = "";
 	struct tm tm;
+	size_t i;
 
 	if (localtime_r(&seconds, &tm) != NULL)
 		(void)strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S", &tm);
@@ -149,9 +150,9 @@ log_entry_print(const struct log_entry *e, bool colour, FILE *out)
 		(void)fputs(length > 0 && e->name[length - 1] != '.' ? "." : "",
 		    out);
 	}
-	for (const struct json_node *a = e->answers; a != NULL; a = a->next)
-		if (text_of(a, "rdata") != NULL) {
-			put(out, between, text_of(a, "rdata"), 0);
+	json_array_foreach(e->answers, i, answer)
+		if (text_of(answer, "rdata") != NULL) {
+			put(out, between, text_of(answer, "rdata"), 0);
 			between = ", ";
 		}
 	put(out, " (", e->reason, 0);

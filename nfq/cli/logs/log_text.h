@@ -69,7 +69,7 @@ struct log_entry {
 	const char *observed;		/* a rule that only observes; NULL: none */
 	const char *would;		/* what it would have done */
 	bool stream, truncated;
-	const struct json_node *answers;	/* the first; NULL: none */
+	const json_t *answers;		/* NULL: none */
 };
 
 /*

@@ -54,11 +54,11 @@ start_message(uint16_t flags, uint16_t answers)
 }
 
 /* The record's line, checked to be one line of JSON; NULL if it is not. */
-static inline const struct json_node *
+static inline const json_t *
 json_of(const struct audit_record *record)
 {
 	size_t length = audit_json(&formatter, record, line, AUDIT_JSON_MAX);
-	const struct json_node *root;
+	const json_t *root;
 
 	CHECK(length > 1 && length <= AUDIT_JSON_MAX);
 	line[length] = '\0';
@@ -69,7 +69,7 @@ json_of(const struct audit_record *record)
 	return root;
 }
 
-static inline const struct json_node *
+static inline const json_t *
 json_of_answer(struct audit_record record)
 {
 	record.answer = message;

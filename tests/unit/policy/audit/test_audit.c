@@ -168,9 +168,9 @@ struct harvest {
 static void
 reap_line(struct harvest *h, const char *text, size_t length)
 {
-	const struct json_node *root = json_read(text, length);
-	const struct json_node *ours = at(root, "nfdns");
-	const char *type = json_tree_string(at(root, "event_type"));
+	const json_t *root = json_read(text, length);
+	const json_t *ours = at(root, "nfdns");
+	const char *type = json_string_value(at(root, "event_type"));
 	long long number = 0, lost = 0;
 
 	(void)json_tree_integer(at(ours, "packet_id"), 0, LONG_MAX, &number);
@@ -181,7 +181,7 @@ reap_line(struct harvest *h, const char *text, size_t length)
 		    &lost) ? (unsigned long)lost : 0;
 	else {
 		h->records++;
-		h->passes += strcmp(json_tree_string(at(ours, "decision")),
+		h->passes += strcmp(json_string_value(at(ours, "decision")),
 		    "pass") == 0;
 		h->disorder |= h->records > 1 && number <= h->last;
 		h->last = (long)number;

@@ -13,14 +13,14 @@ static void
 check_name(uint16_t flags, const uint8_t *name, size_t length)
 {
 	char text[NAME_TEXT_SIZE], expected[NAME_TEXT_SIZE];
-	const struct json_node *root;
+	const json_t *root;
 
 	start_message(flags, 0);
 	wire_write_octets(&w, name, length);
 	wire_write_u32(&w, 0x00010001);
 	root = json_of_answer(blank);
 	snprintf(text, sizeof(text), "%s.",
-	    json_tree_string(at(root, "dns.queries.0.rrname")));
+	    json_string_value(at(root, "dns.queries.0.rrname")));
 	name_to_text(name, expected);
 	CHECK(strcmp(text, expected) == 0);
 	if (test_failed_here)
@@ -78,7 +78,7 @@ TEST(addresses_are_written_as_libc_does)
 
 	srandom(4);
 	for (int i = 0; i < 20000; i++) {
-		const struct json_node *root;
+		const json_t *root;
 
 		for (int j = 0; j < 16; j += 2) {
 			long value = random() >> 2, kind = random() % 4;
@@ -110,7 +110,7 @@ TEST(times_are_written_as_libc_does)
 		time_t second = i < 36525 ? i * 86400L + random() % 86400 :
 		    (time_t)(((uint64_t)random() << 33) / 1000000000);
 		struct tm tm;
-		const struct json_node *root;
+		const json_t *root;
 
 		record.time_ns = (uint64_t)second * 1000000000 + 1999;
 		start_message(0x8580, 0);
@@ -130,7 +130,7 @@ TEST(numbers_of_every_width_are_written)
 	start_message(0x8580, 0);
 	for (uint64_t power = 1;; power *= 10) {
 		for (int64_t i = -1; i <= 1; i++) {
-			const struct json_node *root;
+			const json_t *root;
 
 			/* Readers have no more than 63 bits. */
 			record.generation = (power + (uint64_t)i) & INT64_MAX;

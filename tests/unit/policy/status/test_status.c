@@ -226,11 +226,11 @@ printed(const struct status_page *page, bool json)
 	return text;
 }
 
-static const struct json_node *
+static const json_t *
 printed_json(const struct status_page *page)
 {
 	char *text = printed(page, true);
-	const struct json_node *root = json_read(text, strlen(text));
+	const json_t *root = json_read(text, strlen(text));
 
 	CHECK(root != NULL);
 	CHECK(strchr(text, '\n') == text + strlen(text) - 1);
@@ -242,48 +242,48 @@ TEST(json_has_the_keys_that_are_promised)
 {
 	static const struct {
 		const char *path;
-		enum json_kind kind;
+		json_type type;
 	} promised[] = {
-		{ "pid", JSON_KIND_NUMBER }, { "worker_pid", JSON_KIND_NUMBER },
-		{ "table.generation", JSON_KIND_NUMBER },
-		{ "table.names", JSON_KIND_NUMBER },
-		{ "counters.received", JSON_KIND_NUMBER },
-		{ "counters.answered", JSON_KIND_NUMBER },
-		{ "counters.passed", JSON_KIND_NUMBER },
-		{ "counters.refused", JSON_KIND_NUMBER },
-		{ "counters.dropped", JSON_KIND_NUMBER },
-		{ "counters.malformed", JSON_KIND_NUMBER },
-		{ "queue.mode", JSON_KIND_STRING },
-		{ "queue.unseen", JSON_KIND_NUMBER },
-		{ "queue.dropped", JSON_KIND_NUMBER },
-		{ "queue.over_user_rate", JSON_KIND_NUMBER },
-		{ "worker.restarts", JSON_KIND_NUMBER },
-		{ "reload.ok", JSON_KIND_TRUE },
-		{ "reload.error", JSON_KIND_STRING },
-		{ "reasons.not-mesh", JSON_KIND_NUMBER },
-		{ "ready", JSON_KIND_FALSE },
-		{ "state", JSON_KIND_STRING },
+		{ "pid", JSON_INTEGER }, { "worker_pid", JSON_INTEGER },
+		{ "table.generation", JSON_INTEGER },
+		{ "table.names", JSON_INTEGER },
+		{ "counters.received", JSON_INTEGER },
+		{ "counters.answered", JSON_INTEGER },
+		{ "counters.passed", JSON_INTEGER },
+		{ "counters.refused", JSON_INTEGER },
+		{ "counters.dropped", JSON_INTEGER },
+		{ "counters.malformed", JSON_INTEGER },
+		{ "queue.mode", JSON_STRING },
+		{ "queue.unseen", JSON_INTEGER },
+		{ "queue.dropped", JSON_INTEGER },
+		{ "queue.over_user_rate", JSON_INTEGER },
+		{ "worker.restarts", JSON_INTEGER },
+		{ "reload.ok", JSON_TRUE },
+		{ "reload.error", JSON_STRING },
+		{ "reasons.not-mesh", JSON_INTEGER },
+		{ "ready", JSON_FALSE },
+		{ "state", JSON_STRING },
 	};
 	struct status_page page;
-	const struct json_node *root;
+	const json_t *root;
 
 	CHECK(status_create(&page, 1) == 0);
 	root = printed_json(&page);
 	for (size_t i = 0; i < sizeof(promised) / sizeof(promised[0]); i++)
-		CHECK(is(root, promised[i].path, promised[i].kind));
+		CHECK(is(root, promised[i].path, promised[i].type));
 	CHECK(is_number(root, "pid", getpid()));
 
 	atomic_store(&page.supervisor->table_names, 12);
 	atomic_store(&page.supervisor->queue_mode, STATUS_QUEUE_XT);
 	status_set_state(&page, STATUS_READY, NULL);
 	root = printed_json(&page);
-	CHECK(is(root, "ready", JSON_KIND_TRUE));
+	CHECK(is(root, "ready", JSON_TRUE));
 	CHECK(is_number(root, "table.names", 12));
 	CHECK(is_text(root, "queue.mode", "xt"));
 
 	status_set_state(&page, STATUS_DEGRADED, "no table");
 	root = printed_json(&page);
-	CHECK(is(root, "ready", JSON_KIND_TRUE));
+	CHECK(is(root, "ready", JSON_TRUE));
 	CHECK(is_text(root, "state", "degraded"));
 	CHECK(is_text(root, "degraded", "no table"));
 	status_close(&page);
@@ -292,7 +292,7 @@ TEST(json_has_the_keys_that_are_promised)
 TEST(any_values_can_be_printed)
 {
 	struct status_page page;
-	const struct json_node *root;
+	const json_t *root;
 	long long received;
 	char *text;
 

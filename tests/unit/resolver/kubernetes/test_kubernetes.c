@@ -121,7 +121,7 @@ TEST(not_json)
 	struct reading r = reading_of("{\"kind\":\"List\",\"items\":[\n{\n"
 	    "\"kind\":\"Service\",\n\"metadata\":{\"name\":nul}}]}");
 
-	CHECK(said(&r, DIAG_ERROR, "T:4: not valid JSON: not a value"));
+	CHECK(said(&r, DIAG_ERROR, "T:4: not valid JSON: invalid token"));
 	reading_free(&r);
 }
 

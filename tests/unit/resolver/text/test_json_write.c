@@ -67,7 +67,7 @@ TEST(any_octets_can_be_read_back)
 		const size_t length = (size_t)random() % sizeof(octets);
 		struct json_tree tree = JSON_TREE_INIT;
 		struct json_range range = { .line = 1 };
-		const struct json_node *node;
+		const json_t *node;
 		const char *why;
 		unsigned int line;
 		char *json;
@@ -79,7 +79,7 @@ TEST(any_octets_can_be_read_back)
 		range.text = json;
 		range.length = strlen(json);
 		node = json_tree_take(&tree, &range, &error, &why, &line);
-		CHECK(node != NULL && json_tree_string(node) != NULL);
+		CHECK(node != NULL && json_string_value(node) != NULL);
 		for (const char *c = json; i % 2 && *c != '\0'; c++)
 			CHECK(*c >= ' ' && (unsigned char)*c < 0x80);
 		json_tree_free(&tree);
