@@ -304,11 +304,9 @@ put(struct kube_mirror *m, struct kube_store *store,
 			note_change(m, store);
 		return KUBE_GOES_ON;
 	}
-	if (error == -EBADMSG)
-		return broken(m, "an object is not valid JSON");
 	if (error == 0)
 		error = kube_store_put(store, meta->key, m->slim.text,
-		    m->slim.length);
+		    strlen(m->slim.text));
 	if (error < 0)
 		return broken(m, "no memory for the objects");
 	if (error > 0)

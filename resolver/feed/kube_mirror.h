@@ -62,11 +62,8 @@ struct kube_meta {
 
 /* Start from KUBE_SLIM_INIT; owns its memory, which serves every object. */
 struct kube_slim {
-	char *text;			/* JSON on one line, no NUL */
-	size_t length;
-	size_t size;
+	char *text;			/* JSON on one line */
 	struct json_tree tree;
-	int error;			/* of the one that is being made */
 };
 
 #define KUBE_SLIM_INIT { .tree = JSON_TREE_INIT }
@@ -81,10 +78,8 @@ int kube_meta_read(struct kube_meta *meta, const struct json_range *object)
 
 /*
  * Makes the object of that kind into slim->text, with apiVersion and kind,
- * which the items of a list lack.  Returns 0; -EBADMSG if the object is not
- * valid JSON; -EINVAL, and *why a static text, if what would be kept is
- * something that the reader of tables refuses as a whole (such as a NUL); or
- * -ENOMEM.
+ * which the items of a list lack.  Returns 0; -ENOMEM; or -EINVAL, and *why, if
+ * it is no JSON that the reader of tables takes: one object must not cost all.
  */
 int kube_slim_make(struct kube_slim *slim, const struct kube_kind *kind,
     const struct json_range *object, const char **why)

@@ -63,152 +63,68 @@ kube_meta_read(struct kube_meta *meta, const struct json_range *object)
 	return scan.expected != NULL ? -EBADMSG : 0;
 }
 
-static void
-put(struct kube_slim *slim, const char *text, size_t length)
-{
-	size_t wanted = slim->length + length;
-
-	if (slim->error == 0 && wanted > slim->size) {
-		char *grown = realloc(slim->text, wanted * 2);
-
-		if (grown == NULL) {
-			slim->error = -ENOMEM;
-			return;
-		}
-		slim->text = grown;
-		slim->size = wanted * 2;
-	}
-	if (slim->error != 0)
-		return;
-	memcpy(slim->text + slim->length, text, length);
-	slim->length = wanted;
-}
-
-/* The value as it stands, without white space between its tokens. */
-static void
-put_value(struct kube_slim *slim, const struct json_range *value)
-{
-	size_t from = 0;
-	bool quoted = false;
-
-	for (size_t i = 0; i < value->length; i++) {
-		char c = value->text[i];
-
-		if (quoted && c == '\\') {
-			i++;
-		} else if (c == '"') {
-			quoted = !quoted;
-		} else if (!quoted && (c == ' ' || c == '\n' || c == '\t' ||
-		    c == '\r')) {
-			put(slim, value->text + from, i - from);
-			from = i + 1;
-		}
-	}
-	put(slim, value->text + from, value->length - from);
-}
-
 static const struct kube_field *
-find_field(const struct kube_field *fields, const struct json_range *key)
+find_field(const struct kube_field *fields, const char *key)
 {
-	for (; fields->key != NULL; fields++) {
-		if (json_range_is(key, fields->key))
+	for (; fields->key != NULL; fields++)
+		if (strcmp(fields->key, key) == 0)
 			return fields;
-	}
 	return NULL;
 }
 
-static void put_fields(struct kube_slim *slim, struct json_scan *scan,
-    const struct kube_field *fields);
-
-/* The members of an object that are among the fields, behind a "{". */
-static void
-put_members(struct kube_slim *slim, struct json_scan *scan,
-    const struct kube_field *fields, bool first)
+/*
+ * What the fields name of a value, or all of it, as the caller's own; NULL: no
+ * memory.  Lists are transparent.
+ */
+static json_t *
+pick(json_t *value, const struct kube_field *fields)
 {
-	struct json_range key, value;
+	const bool list = json_is_array(value);
+	int error = 0;
+	const char *key;
+	json_t *at, *some;
+	size_t i;
 
-	while (slim->error == 0 && json_scan_member(scan, &key)) {
-		const struct kube_field *field = find_field(fields, &key);
+	if (fields == NULL || (!list && !json_is_object(value)))
+		return json_incref(value);
+	some = list ? json_array() : json_object();
+	json_array_foreach(value, i, at)
+		error |= json_array_append_new(some, pick(at, fields));
+	json_object_foreach(value, key, at) {
+		const struct kube_field *field = find_field(fields, key);
 
-		if (field == NULL) {
-			(void)json_scan_value(scan, &value);
-			continue;
-		}
-		if (!first)
-			put(slim, ",", 1);
-		first = false;
-		put(slim, key.text, key.length);
-		put(slim, ":", 1);
-		put_fields(slim, scan, field->below);
+		if (field != NULL)
+			error |= json_object_set_new(some, key,
+			    pick(at, field->below));
 	}
-	put(slim, "}", 1);
-}
-
-/* A value: whole, or what the fields name of it.  As deep as the table. */
-static void
-put_fields(struct kube_slim *slim, struct json_scan *scan,
-    const struct kube_field *fields)
-{
-	char next = json_scan_peek(scan);
-	struct json_range value;
-	bool first = true;
-
-	if (fields != NULL && next == '{') {
-		(void)json_scan_enter_object(scan);
-		put(slim, "{", 1);
-		put_members(slim, scan, fields, true);
-		return;
-	}
-	if (fields == NULL || next != '[') {
-		if (json_scan_value(scan, &value))
-			put_value(slim, &value);
-		return;
-	}
-	(void)json_scan_enter_array(scan);
-	put(slim, "[", 1);
-	for (; slim->error == 0 && json_scan_element(scan); first = false) {
-		if (!first)
-			put(slim, ",", 1);
-		/* No list of lists is among the fields. */
-		if (json_scan_peek(scan) == '{')
-			put_fields(slim, scan, fields);
-		else if (json_scan_value(scan, &value))
-			put_value(slim, &value);
-	}
-	put(slim, "]", 1);
-}
-
-/* Whether the reader of tables takes it: one bad object must not cost all. */
-static int
-try_tree(struct kube_slim *slim, const char **why)
-{
-	const struct json_range range = { .text = slim->text,
-	    .length = slim->length, .line = 1 };
-	unsigned int line;
-	int error;
-
-	(void)json_tree_take(&slim->tree, &range, &error, why, &line);
-	return error;
+	if (error == 0)
+		return some;
+	json_decref(some);
+	return NULL;
 }
 
 int
 kube_slim_make(struct kube_slim *slim, const struct kube_kind *kind,
     const struct json_range *object, const char **why)
 {
-	struct json_scan scan = json_scan_over(object->text, object->length);
-	char head[128];
-	int n = snprintf(head, sizeof(head), "{\"apiVersion\":\"%s\","
-	    "\"kind\":\"%s\"", kind->version, kind->kind);
+	json_t *root, *kept, *made;
+	unsigned int line;
+	int error;
 
 	*why = "";
-	slim->length = 0;
-	slim->error = 0;
-	put(slim, head, (size_t)n);
-	if (json_scan_enter_object(&scan))
-		put_members(slim, &scan, kind->fields, false);
-	if (slim->error == 0 && !json_scan_end(&scan))
-		slim->error = -EBADMSG;
-	return slim->error != 0 ? slim->error : try_tree(slim, why);
+	root = json_tree_take(&slim->tree, object, &error, why, &line);
+	if (root == NULL)
+		return error;
+	free(slim->text);
+	slim->text = NULL;
+	kept = pick(root, kind->fields);
+	made = json_pack("{s:s, s:s}", "apiVersion", kind->version, "kind",
+	    kind->kind);
+	if (json_object_update(made, kept) == 0)
+		slim->text = json_dumps(made, JSON_COMPACT);
+	json_decref(made);
+	json_decref(kept);
+	return slim->text != NULL ? 0 : -ENOMEM;
 }
 
 void
