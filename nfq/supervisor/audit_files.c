@@ -72,45 +72,6 @@ is_gone(int fd)
 	    0;
 }
 
-/*
- * Makes the directory of a file, if nobody but this process's user could have
- * put something else there; not "really": says whether it can.  0 or a negative
- * errno.
- */
-static int
-make_directory(const char *path, bool really)
-{
-	char directory[PATH_MAX];
-	struct stat st;
-	char *slash;
-
-	(void)snprintf(directory, sizeof(directory), "%s", path);
-	for (int level = 0; level < 2; level++) {
-		slash = strrchr(directory, '/');
-		if (slash == NULL || slash == directory)
-			return -ENOENT;
-		*slash = '\0';
-	}
-	if (lstat(directory, &st) < 0)
-		return -errno;
-	if (!S_ISDIR(st.st_mode) || st.st_uid != geteuid() ||
-	    (st.st_mode & (S_IWGRP | S_IWOTH)) != 0)
-		return -ENOENT;
-	*slash = '/';
-	if (!really)
-		return 0;
-	return mkdir(directory, 0750) < 0 && errno != EEXIST ? -errno : 0;
-}
-
-static int
-open_or_make(const char *path)
-{
-	const int fd = open_file(path);
-
-	return fd == -ENOENT && make_directory(path, true) == 0 ? open_file(path) :
-	    fd;
-}
-
 /* The log is off, until the file can be opened. */
 static void
 warn(const struct config_audit *audit, int error, bool goes_on,
@@ -243,7 +204,7 @@ open_entry(const struct config_audit *audit, const struct audit_files *before)
 			    "trying again", audit->path, strerror(-file.fd));
 		return file.fd < 0 ? -1 : file.fd;
 	}
-	file.fd = open_or_make(audit->path);
+	file.fd = open_file(audit->path);
 	if (file.fd >= 0 && (old == NULL || !is_same_file(old->fd, file.fd)))
 		mend_or_tell(&file, audit->path);
 	return file.fd;
@@ -308,7 +269,7 @@ audit_files_connect(struct audit_files *files, const struct config *config,
 		    !is_gone(file->fd)))
 			continue;
 		fresh->files[i].fd = config_audit_is_file(audit) ?
-		    open_or_make(audit->path) : open_other(audit);
+		    open_file(audit->path) : open_other(audit);
 		if (fresh->files[i].fd < 0) {
 			fresh->files[i].fd = -1;
 			continue;
@@ -352,9 +313,9 @@ audit_files_check(const struct config *config, struct diag *diag)
 		int error = config_audit_is_file(audit) ?
 		    check_file(audit->path) : 0;
 
-		if (error == -ENOENT && make_directory(audit->path, false) < 0)
+		if (error == -ENOENT)
 			warn(audit, error, false, diag);
-		else if (error < 0 && error != -ENOENT)
+		else if (error < 0)
 			explain(audit, error, diag);
 	}
 }

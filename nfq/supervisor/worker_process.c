@@ -24,8 +24,6 @@
 #include "rules/ruleset.h"
 
 #define TERM_MS	60000	/* between two crashes that make us distrust */
-#define TALK_MS		1000	/* in this time at most... */
-#define TALK_LINES	5	/* ...so many lines about deaths */
 
 /* wait_status is that of waitpid(2). */
 static enum status_death
@@ -90,9 +88,8 @@ worker_death_text(int status)
 	}
 }
 
-/* Logs a death, at most five a second. */
 static void
-worker_death_tell(struct worker_process *k, int status, enum queue_fate fate,
+worker_death_tell(const struct worker_process *k, int status, enum queue_fate fate,
     enum life_next next)
 {
 	static const char *const fates[] = {
@@ -101,31 +98,13 @@ worker_death_tell(struct worker_process *k, int status, enum queue_fate fate,
 	};
 	char text[CHILD_TEXT];
 
-	if (k->talk.said >= TALK_LINES) {
-		k->talk.unsaid++;
-		return;
-	}
-	k->talk.said++;
-	log_warning("the worker %s %s%s: the packets that it held %s", k->hangs != LIFE_MOVES ?
-	    "hung, ended with" : "ended with", child_end_text(status, text),
-	    worker_death_text(status), fates[fate]);
+	log_warning("the worker %s %s%s: the packets that it held %s",
+	    k->hangs != LIFE_MOVES ? "hung, ended with" : "ended with",
+	    child_end_text(status, text), worker_death_text(status), fates[fate]);
 	if (next == LIFE_LATER)
 		log_error("%d workers have crashed within a minute: the next one "
 		    "starts in %d s, and questions wait for it: please report "
 		    "the bug", LIFE_CRASHES, LIFE_PAUSE_MS / 1000);
-}
-
-/* Logs how many deaths worker_death_tell() omitted, once a second. */
-static void
-worker_death_tell_unsaid(struct worker_process *k, monotime_t now)
-{
-	if (monotime_ms_since(now, k->talk.begun) < TALK_MS)
-		return;
-	if (k->talk.unsaid > 0)
-		log_warning("%u more workers ended within a second",
-		    k->talk.unsaid);
-	k->talk.begun = now;
-	k->talk.said = k->talk.unsaid = 0;
 }
 
 static void
@@ -356,7 +335,6 @@ worker_process_replace(struct worker_process *k, monotime_t now)
 		continue;
 	status = reap(k);
 	audit_files_mend(&k->generation->audit, k->config);
-	worker_death_tell_unsaid(k, now);
 	cause = worker_death_cause(k, status);
 	atomic_fetch_add(&k->status->supervisor->deaths[cause], 1);
 	if (worker_death_distrusts(k, status, now))
@@ -478,7 +456,6 @@ worker_process_look(struct worker_process *k, monotime_t now)
 	const unsigned int slots = (unsigned int)k->status->worker_slots;
 	const bool looking = life_look(&k->life, now);
 
-	worker_death_tell_unsaid(k, now);
 	if (k->pid == 0)
 		return life_may_start(&k->life, now) ? start_again(k, now) :
 		    WORKER_PROCESS_SAME;

@@ -144,7 +144,6 @@ struct worker_process {
 	monotime_t crashed;		/* when one crashed last; never: none has */
 	bool killed;			/* by the supervisor */
 	enum life_sign hangs;		/* why, unless LIFE_MOVES */
-	struct { monotime_t begun; unsigned int said, unsaid; } talk;
 };
 
 #define WORKER_PROCESS_INIT                                                    \
