@@ -17,7 +17,6 @@ enum xds_table {
 	XDS_TABLE_REFUSED,		/* a NACK was sent */
 	XDS_TABLE_NONE,			/* there was none in the response */
 	XDS_TABLE_POSTPONED,		/* accepted, but not kept: offered again */
-	XDS_TABLE_TOO_SOON,		/* likewise: keeping has had its share */
 };
 
 static void
@@ -27,27 +26,10 @@ forget(struct xds_again *again)
 	*again = (struct xds_again){ .message = NULL };
 }
 
-static void
-spend(struct xds_session *x, size_t length, monotime_t now)
-{
-	int64_t ms = XDS_KEEP_MS + (int64_t)(length / XDS_KEEP_OCTETS);
-
-	if (monotime_is_past(now, x->spent))
-		x->spent = now;
-	x->spent = monotime_add_ms(x->spent, XDS_KEEP_SHARE * ms);
-}
-
-/* When the next table may be kept; long ago, as a rule. */
-static monotime_t
-affordable(const struct xds_session *x)
-{
-	return monotime_add_ms(x->spent, -XDS_KEEP_CREDIT_MS);
-}
-
 /* The stream's message outlives its answer. */
 static void
 postpone(struct xds_session *x, struct ads *a, const struct feed_table *table,
-    monotime_t when)
+    monotime_t now)
 {
 	struct xds_again *again = &x->again;
 
@@ -60,19 +42,16 @@ postpone(struct xds_session *x, struct ads *a, const struct feed_table *table,
 	    table->version);
 	again->table.version = again->version;
 	again->delay_ms = XDS_AGAIN_MS;
-	again->when = when;
+	again->when = monotime_add_ms(now, XDS_AGAIN_MS);
 }
 
 static enum xds_table
 offer(struct xds_session *x, const struct feed_table *table,
-    char why[static FEED_TEXT], monotime_t now)
+    char why[static FEED_TEXT])
 {
 	enum feed_verdict verdict = x->host->offer(x->host->arg, table, why);
 
-	if (verdict == FEED_SAME)
-		x->host->status->same++;
-	else
-		spend(x, table->length, now);
+	x->host->status->same += verdict == FEED_SAME;
 	return verdict == FEED_FAILED ? XDS_TABLE_POSTPONED :
 	    XDS_TABLE_ACCEPTED;
 }
@@ -118,15 +97,15 @@ table_of(struct xds_session *x, const struct discovery_response *response,
 }
 
 /*
- * Answers the stream's response.  "why" is filled in if it is refused or
- * cannot be kept.  A table that comes too soon is accepted if it can be decoded: it or
- * a newer one that can is kept later, whatever comes between.
+ * Answers the stream's response.  "why" is filled in if it is refused or cannot be
+ * kept.  What cannot be kept is accepted: it or a newer one is kept later, whatever
+ * comes between.
  */
 static enum xds_table
 xds_table_take(struct xds_session *x, struct ads *a, char why[static FEED_TEXT],
     monotime_t now)
 {
-	enum xds_table result = XDS_TABLE_TOO_SOON;
+	enum xds_table result;
 	const char *fault;
 	struct taken taken;
 
@@ -141,15 +120,13 @@ xds_table_take(struct xds_session *x, struct ads *a, char why[static FEED_TEXT],
 		if (fault != why)
 			(void)snprintf(why, FEED_TEXT, "%s", fault);
 		result = XDS_TABLE_REFUSED;
-	} else if (monotime_is_past(now, affordable(x))) {
-		result = offer(x, &taken.table, why, now);
+	} else {
+		result = offer(x, &taken.table, why);
 	}
 	ads_answer(a, fault);
 	/* There is nothing wrong with it: it is ours to keep. */
-	if (result == XDS_TABLE_TOO_SOON)
-		postpone(x, a, &taken.table, affordable(x));
-	else if (result == XDS_TABLE_POSTPONED)
-		postpone(x, a, &taken.table, monotime_add_ms(now, XDS_AGAIN_MS));
+	if (result == XDS_TABLE_POSTPONED)
+		postpone(x, a, &taken.table, now);
 	else if (result != XDS_TABLE_REFUSED)
 		forget(&x->again);
 	return result;
@@ -181,7 +158,7 @@ xds_table_again(struct xds_session *session, char why[static FEED_TEXT],
 
 	if (again->message == NULL || !monotime_is_past(now, again->when))
 		return XDS_TABLE_NONE;
-	result = offer(session, &again->table, why, now);
+	result = offer(session, &again->table, why);
 	if (result != XDS_TABLE_POSTPONED) {
 		forget(again);
 		return result;
@@ -470,14 +447,10 @@ take_result(struct xds_session *x, struct ads *a, enum xds_table result,
 		(void)snprintf(x->host->status->error, FEED_TEXT, "%s", why);
 		report(x, FEED_DEBUG, "%s", why);
 		break;
-	case XDS_TABLE_TOO_SOON:
-		/* That is nothing about the connection. */
-		a->postponed = true;
-		break;
 	}
 }
 
-/* A table that was to be offered once more, or once it was its turn. */
+/* A table that was to be offered once more. */
 static void
 take_again(struct xds_session *x, monotime_t now)
 {

@@ -196,21 +196,10 @@ void ca_step(struct ca *ca, const struct pollfd *fds, size_t count,
 /* A table that could not be kept is offered again. */
 #define XDS_AGAIN_MS	5000
 #define XDS_AGAIN_MOST_MS 60000
-/*
- * Keeping a table, with what nfdnsd does with it afterwards, is taken to last
- * XDS_KEEP_MS and a millisecond for each XDS_KEEP_OCTETS octets, and may take one
- * XDS_KEEP_SHARE-th of the time.  Tables that come faster are answered, and the
- * newest of them is kept when its time has come.  XDS_KEEP_CREDIT_MS may be spent
- * in advance, so that what comes rarely is kept at once.
- */
-#define XDS_KEEP_MS	10
-#define XDS_KEEP_OCTETS	20000
-#define XDS_KEEP_SHARE	5
-#define XDS_KEEP_CREDIT_MS 10000
 /* A certificate and key that do not match: somebody is writing them. */
 #define XDS_TORN_MS	1000
 
-/* A table that the host could not keep, or that came too soon. */
+/* A table that the host could not keep. */
 struct xds_again {
 	uint8_t *message;		/* NULL: there is none */
 	struct feed_table table;	/* borrows from all of these */
@@ -242,7 +231,6 @@ struct xds_session {
 	bool refused;			/* the pair, by the server */
 	bool changed;			/* the status, for the host */
 	struct xds_again again;
-	monotime_t spent;		/* until then, keeping has had its share */
 	uint64_t random;
 };
 

@@ -140,47 +140,19 @@ TEST(a_refusal_is_reported_once)
 	end();
 }
 
-/* Each push is answered; how often one is kept has a bound. */
-TEST(a_mad_server_is_kept_slowly)
-{
-	const unsigned int pushes = 3000;
-	char text[16] = "";
-
-	begin();
-	connect_and_push();
-	for (unsigned int i = 0; i < pushes; i++) {
-		(void)snprintf(text, sizeof(text), "%u", i);
-		push(0, text, text);
-		UNTIL(server.peers[0].count == i + 3);
-		now = monotime_add_ms(now, 10);
-	}
-	printf("figure: %u tables in %u s: %u are kept\n", pushes,
-	    pushes / 100, offers);
-	CHECK(offers <= (XDS_KEEP_CREDIT_MS + pushes * 10) /
-	    (XDS_KEEP_SHARE * XDS_KEEP_MS) + 2);
-	CHECK(offers > pushes * 10 / (XDS_KEEP_SHARE * XDS_KEEP_MS));
-	CHECK(status.connected && *status.error == '\0' && status.nacks == 0);
-	pass_ms(XDS_KEEP_SHARE * XDS_KEEP_MS);
-	CHECK(strcmp(offered, text) == 0);	/* the last one is kept */
-	pass_ms(XDS_KEEP_CREDIT_MS);
-	offers = 0;
-	push(0, "rare", "rare");
-	UNTIL(offers == 1);			/* and a rare one at once */
-	end();
-}
-
 /* What was accepted is kept, whatever comes before its time has come. */
 TEST(item_25_what_was_accepted_is_kept)
 {
 	begin();
 	connect_and_push();
-	session.spent = monotime_add_ms(now, 2 * XDS_KEEP_CREDIT_MS);
+	verdict = FEED_FAILED;
 	push(0, "2", "two");
 	CHECK(*asked(0, 2)->refusal == '\0');
 	push(0, "3", "!garbage");
-	CHECK(*asked(0, 3)->refusal != '\0' && offers == 1);
-	pass_ms(XDS_KEEP_CREDIT_MS);
-	CHECK(offers == 2 && strcmp(offered, "two") == 0);
+	CHECK(*asked(0, 3)->refusal != '\0' && offers == 2);
+	verdict = FEED_APPLIED;
+	pass_ms(XDS_AGAIN_MS);
+	CHECK(offers == 3 && strcmp(offered, "two") == 0);
 	end();
 }
 
@@ -188,11 +160,11 @@ TEST(item_25_at_the_end)
 {
 	begin();
 	connect_and_push();
-	session.spent = monotime_add_ms(now, 2 * XDS_KEEP_CREDIT_MS);
+	verdict = FEED_FAILED;
 	push(0, "2", "two");
-	CHECK(*asked(0, 2)->refusal == '\0' && offers == 1);
+	CHECK(*asked(0, 2)->refusal == '\0' && offers == 2);
 	end();
-	CHECK(offers == 2 && strcmp(offered, "two") == 0);
+	CHECK(offers == 3 && strcmp(offered, "two") == 0);
 }
 
 /*
