@@ -13,7 +13,10 @@ address_size(int family)
 	return family == AF_INET ? 4 : 16;
 }
 
-/* By address, and the shorter prefix first, so that what holds stands before what is held. */
+/*
+ * By address, and the shorter prefix first, so that what holds stands before
+ * what is held.
+ */
 static int
 prefix_compare(const void *left, const void *right)
 {

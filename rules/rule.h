@@ -19,7 +19,10 @@
  */
 enum rules_table { TABLE_INET, TABLE_IP, TABLE_IP6, RULES_TABLES };
 
-/* STREAM, ARRIVAL and GUESTS are only there if TCP is captured, the last four for containers. */
+/*
+ * STREAM, ARRIVAL and GUESTS are only there if TCP is captured, the last four
+ * for containers.
+ */
 enum rules_chain {
 	CHAIN_QUESTION,		/* output: what is queued */
 	CHAIN_VERDICT,		/* output: what becomes of it behind the queue */

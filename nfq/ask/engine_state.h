@@ -370,8 +370,9 @@ void keep_ede(uint8_t message[static DNS_HEADER], uint16_t ede);
 uint16_t kept_ede(const struct message *message);
 
 /*
- * Writes what is kept of a reply: its extended error, no AA, the name in lower case, no OPT,
- * TTLs within the limits.  0 if that is longer than CACHE_MESSAGE_MAX.
+ * Writes what is kept of a reply: its extended error, no AA, the name in lower
+ * case, no OPT, TTLs within the limits.  0 if that is longer than
+ * CACHE_MESSAGE_MAX.
  */
 size_t keep_write(const struct keep *keep, const struct message *message,
     const struct question *question, const struct keep_limits *limits,

@@ -31,7 +31,8 @@ void
 explain_words_defaults(struct explain_words *words)
 {
 	*words = (struct explain_words){
-		.question = { .type = TYPE_A, .family = AF_UNSPEC, .uid = getuid(), .gid = getgid() },
+		.question = { .type = TYPE_A, .family = AF_UNSPEC,
+		    .uid = getuid(), .gid = getgid() },
 	};
 }
 

@@ -37,8 +37,8 @@ enum worker_exit {
 void start_error_write(const struct config *config, const char *why);
 
 /*
- * Reads the line; "" if the last start did not fail, or if another user wrote it.  Returns when it was written,
- * CLOCK_REALTIME seconds.
+ * Reads the line; "" if the last start did not fail, or if another user wrote
+ * it.  Returns when it was written, CLOCK_REALTIME seconds.
  */
 int64_t start_error_read(const struct config *config,
     char why[static START_ERROR_TEXT]);

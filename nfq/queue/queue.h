@@ -55,10 +55,11 @@ enum queue_fate {
 };
 
 /*
- * Gives a verdict to the packets that a dead reader had read, up to the first one
- * that still waits in the socket.  last_id is the newest that the dead reader is known to have read, 0
- * if it read none.  No thread may read meanwhile.  Packets that are put back
- * come again with new ids.  0 or a negative errno.
+ * Gives a verdict to the packets that a dead reader had read, up to the first
+ * one that still waits in the socket.  last_id is the newest that the dead
+ * reader is known to have read, 0 if it read none.  No thread may read
+ * meanwhile.  Packets that are put back come again with new ids.  0 or a
+ * negative errno.
  */
 int queue_recover(int fd, uint16_t number, uint32_t last_id,
     enum queue_fate fate)

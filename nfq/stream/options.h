@@ -25,11 +25,12 @@ struct stream_options {
 
 /*
  * Adds options to an answer of "length" octets, which ends with an OPT record
- * that has "present" octets of options, as answer_build() writes it: the extended
- * error (RFC 8914), and, if the question asked for them, the idle timeout (RFC
- * 7828 section 3.2.2) and padding (RFC 7830 section 4).  An option that does not fit into "size" octets
- * is left out.  If the question had no OPT, the answer has none; such an
- * answer, and one with another end, stays as it is.  Returns the answer's new length.
+ * that has "present" octets of options, as answer_build() writes it: the
+ * extended error (RFC 8914), and, if the question asked for them, the idle
+ * timeout (RFC 7828 section 3.2.2) and padding (RFC 7830 section 4).  An option
+ * that does not fit into "size" octets is left out.  If the question had no
+ * OPT, the answer has none; such an answer, and one with another end, stays as
+ * it is.  Returns the answer's new length.
  */
 size_t stream_options_add(const struct stream_options *options,
     const struct edns *asked, uint8_t *answer, size_t length, size_t size);

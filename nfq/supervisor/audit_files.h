@@ -9,14 +9,14 @@
 
 /*
  * Opens config's audit files for appending and creates those that do not exist
- * (0640: the worker's group may read), and their directory if its parent belongs
- * to this process's user alone.  A file that cannot be opened at the start, or
- * whose directory is missing, is a warning in diag: what was open goes on, or it
- * stays -1, for audit_files_connect().  At a reload each other one is an error;
- * then none stays open.  A socket that nobody listens at stays -1, too.  before: those that a worker has open,
- * or NULL; their connections are kept.  Other files are mended first, as by
- * audit_files_mend().  The caller closes them with audit_files_close().  0 or
- * -EIO.
+ * (0640: the worker's group may read), and their directory if its parent
+ * belongs to this process's user alone.  A file that cannot be opened at the
+ * start, or whose directory is missing, is a warning in diag: what was open
+ * goes on, or it stays -1, for audit_files_connect().  At a reload each other
+ * one is an error; then none stays open.  A socket that nobody listens at stays
+ * -1, too.  before: those that a worker has open, or NULL; their connections
+ * are kept.  Other files are mended first, as by audit_files_mend().  The
+ * caller closes them with audit_files_close().  0 or -EIO.
  */
 int audit_files_open(struct audit_files *files, const struct config *config,
     const struct audit_files *before, struct diag *diag)
@@ -24,8 +24,9 @@ int audit_files_open(struct audit_files *files, const struct config *config,
 
 /*
  * Opens what is not open, and connects the sockets of files, which are those of
- * config, that are not connected or whose peer has gone.  *fresh becomes what to send to the worker:
- * only the new connections are in it, and it owns none.  How many.
+ * config, that are not connected or whose peer has gone.  *fresh becomes what
+ * to send to the worker: only the new connections are in it, and it owns none.
+ * How many.
  */
 size_t audit_files_connect(struct audit_files *files,
     const struct config *config, struct audit_files *fresh);

@@ -284,8 +284,8 @@ rules_differ(const struct ruleset *a, const struct ruleset *b)
 static bool
 has_same_forward(const struct supervisor *s)
 {
-	return s->reload.config == NULL || memcmp(&s->config->forward, &s->reload.config->forward,
-	    sizeof(s->config->forward)) == 0;
+	return s->reload.config == NULL || memcmp(&s->config->forward,
+	    &s->reload.config->forward, sizeof(s->config->forward)) == 0;
 }
 
 /*

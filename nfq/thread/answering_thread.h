@@ -307,8 +307,9 @@ answering_set_note(struct audit_record *record, const struct policy_note *note)
 
 /*
  * Records a decision about a question that was read at received_ns (as in
- * struct answering_thread), and came by that device (struct asker).  The caller has filled in *record but for the
- * decision, the generation and the times.  The octets are copied.
+ * struct answering_thread), and came by that device (struct asker).  The caller
+ * has filled in *record but for the decision, the generation and the times.
+ * The octets are copied.
  */
 static inline void
 answering_record(struct answering_thread *thread,

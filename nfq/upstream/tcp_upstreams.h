@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Upstreams that are asked over TCP, with TLS or without: a few connections to each, which are kept for
- * a while and carry many questions at a time (RFC 7766 section 6.2).  Answers come
- * in any order and are matched by connection and id here, by question in the
- * engine.
+ * Upstreams that are asked over TCP, with TLS or without: a few connections to
+ * each, which are kept for a while and carry many questions at a time (RFC 7766
+ * section 6.2).  Answers come in any order and are matched by connection and id
+ * here, by question in the engine.
  *
  * A server may end a connection at any time, which is no fault: a question that
  * was under way is asked again at once by another one.  Servers differ; learnt

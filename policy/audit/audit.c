@@ -32,8 +32,8 @@
 #include "resolver/clock.h"
 
 /*
- * All outlets of the audit: which of them takes a record, and what each has lost.  The writer alone uses
- * them.
+ * All outlets of the audit: which of them takes a record, and what each has
+ * lost.  The writer alone uses them.
  */
 
 struct audit_outlets {

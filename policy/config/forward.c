@@ -254,7 +254,10 @@ config_read_forward_domains(const struct config_load *load,
 #define MARK	"-----BEGIN CERTIFICATE-----"
 #define MARK_TRUSTED "-----BEGIN TRUSTED CERTIFICATE-----"
 
-/* The certificates of authorities: Debian, then Fedora and RHEL, then what openssl(1) itself installs. */
+/*
+ * The certificates of authorities: Debian, then Fedora and RHEL, then what
+ * openssl(1) itself installs.
+ */
 static const char *const places[] = {
 	"/etc/ssl/certs/ca-certificates.crt",
 	"/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",

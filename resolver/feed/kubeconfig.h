@@ -29,8 +29,8 @@ struct kube_access {
 
 /*
  * Reads the text of a kubeconfig; "path" is for messages, and the files it
- * names are relative to it; "context" NULL: its current one.  Returns 0; -EINVAL and the reason; -ENOMEM.  The
- * text is borrowed for the call.
+ * names are relative to it; "context" NULL: its current one.  Returns 0;
+ * -EINVAL and the reason; -ENOMEM.  The text is borrowed for the call.
  */
 int kubeconfig_read(struct kube_access *access, const char *path,
     const char *text, size_t length, const char *context,

@@ -86,10 +86,10 @@ int builder_add(struct builder *b, const struct dns_name *owner, uint8_t flags,
 
 /*
  * Adds an address of 4 or 16 octets that was allocated to the name alone
- * (Istio's auto-allocation); same returns.  builder_write() drops the allocated addresses of a family that no other
- * address of the table has.  If there are no other addresses, it drops the IPv6
- * ones.  Loopback and unspecified addresses do not count.  A name never loses
- * its only address.
+ * (Istio's auto-allocation); same returns.  builder_write() drops the allocated
+ * addresses of a family that no other address of the table has.  If there are
+ * no other addresses, it drops the IPv6 ones.  Loopback and unspecified
+ * addresses do not count.  A name never loses its only address.
  */
 int builder_add_allocated(struct builder *b, const struct dns_name *owner,
     uint32_t ttl, const uint8_t *octets, uint8_t length, unsigned int line)

@@ -129,9 +129,9 @@ struct start_failed {
 };
 
 /*
- * The daemon of that run_dir; config may be NULL.  page is NULL, and error a negative
- * errno, if it cannot be asked; then "failed" is needed, and the rest is left out.  -ETIMEDOUT: the process
- * "pid" does not react.
+ * The daemon of that run_dir; config may be NULL.  page is NULL, and error a
+ * negative errno, if it cannot be asked; then "failed" is needed, and the rest
+ * is left out.  -ETIMEDOUT: the process "pid" does not react.
  */
 void daemon_check_status(struct findings *findings, const char *run_dir,
     const struct config *config, const struct status_page *page,

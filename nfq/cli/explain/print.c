@@ -266,7 +266,8 @@ print_conditional(const struct explanation *e, FILE *out)
 	for (size_t i = 0; i < set->count && &set->rules[i] != e->rule; i++) {
 		const struct rule *rule = &set->rules[i];
 		const enum walk_match match =
-		    rule->chain == explain_chain(e->question) ? walk_rule(set, rule, &packet, &failed) : WALK_NO;
+		    rule->chain == explain_chain(e->question) ?
+		    walk_rule(set, rule, &packet, &failed) : WALK_NO;
 
 		if (match == WALK_CGROUP)
 			lines_print(out, "", "unless the asker is in the cgroup "

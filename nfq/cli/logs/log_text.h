@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* This room reads packet logs back.  They may have been changed by anybody who may write them. */
+/*
+ * This room reads packet logs back.  They may have been changed by anybody who
+ * may write them.
+ */
 #ifndef NFDNS_NFQ_CLI_LOGS_LOG_TEXT_H
 #define NFDNS_NFQ_CLI_LOGS_LOG_TEXT_H
 
