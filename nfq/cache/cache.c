@@ -210,6 +210,7 @@ cache_open(void *memory, uint32_t entries,
 {
 	struct cache *c = calloc(1, sizeof(*c));
 	uint8_t *claimed = calloc((size_t)entries * CACHE_BLOCKS_EACH + 1, 1);
+	uint8_t *const octets = memory;
 	struct layout l;
 
 	if (c == NULL || claimed == NULL) {
@@ -218,14 +219,14 @@ cache_open(void *memory, uint32_t entries,
 		return NULL;
 	}
 	l = layout_of(entries);
-	c->header = (void *)memory;
-	c->slots = (void *)(memory + l.slots);
+	c->header = memory;
+	c->slots = (void *)(octets + l.slots);
 	c->entries = entries;
-	c->links = (void *)(memory + l.links);
-	c->blocks = (void *)(memory + l.blocks);
+	c->links = (void *)(octets + l.links);
+	c->blocks = (void *)(octets + l.blocks);
 	c->block_count = entries * CACHE_BLOCKS_EACH;
 	c->shards = shards_of(entries);
-	place_shards(c, (void *)(memory + l.index));
+	place_shards(c, (void *)(octets + l.index));
 	if (c->header->magic != MAGIC || c->header->entries != entries) {
 		memset(c->header, 0, sizeof(*c->header));
 		memset(c->slots, 0, ((size_t)entries + 1) * sizeof(*c->slots));
