@@ -12,7 +12,7 @@ json_tree_take(struct json_tree *tree, const struct json_range *range,
 	static bool seeded;
 	json_error_t *fault = &tree->fault;
 	size_t seed = 0;
-	char *near;
+	char *end;
 
 	/* Against names that collide.  jansson's own way is /dev/urandom. */
 	if (!seeded && getrandom(&seed, sizeof(seed), 0) == sizeof(seed))
@@ -37,10 +37,11 @@ json_tree_take(struct json_tree *tree, const struct json_range *range,
 		*error = -ENOMEM;
 		return NULL;
 	}
-	/* What stands there is a stranger's text. */
-	near = strstr(fault->text, " near ");
-	if (near != NULL)
-		*near = '\0';
+	/* What stands there is a stranger's text; "without" names flags. */
+	if ((end = strstr(fault->text, " near ")) != NULL)
+		*end = '\0';
+	if ((end = strstr(fault->text, " without JSON_")) != NULL)
+		*end = '\0';
 	*why = fault->text;
 	if (fault->line > 0)
 		*line += (unsigned int)fault->line - 1;
