@@ -124,6 +124,7 @@ kube_slim_make(struct kube_slim *slim, const struct kube_kind *kind,
 		slim->text = json_dumps(made, JSON_COMPACT);
 	json_decref(made);
 	json_decref(kept);
+	json_tree_free(&slim->tree);
 	return slim->text != NULL ? 0 : -ENOMEM;
 }
 

@@ -21,12 +21,14 @@ json_tree_take(struct json_tree *tree, const struct json_range *range,
 	json_tree_free(tree);
 	*error = -EINVAL;
 	*line = range->line;
-	*why = "more than 2 MiB";
-	if (range->length > JSON_TREE_MOST)
+	if (range->length > JSON_TREE_MOST) {
+		*why = "more than 2 MiB";
 		return NULL;
-	*why = "a NUL";
-	if (memchr(range->text, '\0', range->length) != NULL)
+	}
+	if (memchr(range->text, '\0', range->length) != NULL) {
+		*why = "a NUL";
 		return NULL;
+	}
 	tree->root = json_loadb(range->text, range->length, JSON_DECODE_ANY |
 	    JSON_REJECT_DUPLICATES, fault);
 	if (tree->root != NULL) {
