@@ -9,8 +9,7 @@
 
 /*
  * Opens config's audit files for appending and creates those that do not exist
- * (0640: the worker's group may read), and their directory if its parent
- * belongs to this process's user alone.  A file that cannot be opened at the
+ * (0640: the worker's group may read).  A file that cannot be opened at the
  * start, or whose directory is missing, is a warning in diag: what was open
  * goes on, or it stays -1, for audit_files_connect().  At a reload each other
  * one is an error; then none stays open.  A socket that nobody listens at stays
