@@ -76,6 +76,9 @@ struct kube_slim {
 int kube_meta_read(struct kube_meta *meta, const struct json_range *object)
     __attribute__((warn_unused_result));
 
+/* Octets of an object as it arrives; etcd takes 1.5 MiB. */
+#define KUBE_OBJECT_MOST	((size_t)2 << 20)
+
 /*
  * Makes the object of that kind into slim->text, with apiVersion and kind,
  * which the items of a list lack.  Returns 0; -ENOMEM; or -EINVAL, and *why, if

@@ -111,6 +111,9 @@ kube_slim_make(struct kube_slim *slim, const struct kube_kind *kind,
 	unsigned int line;
 	int error;
 
+	*why = "more than 2 MiB";
+	if (object->length > KUBE_OBJECT_MOST)
+		return -EINVAL;
 	*why = "";
 	root = json_tree_take(&slim->tree, object, &error, why, &line);
 	if (root == NULL)

@@ -22,7 +22,7 @@ json_tree_take(struct json_tree *tree, const struct json_range *range,
 	*error = -EINVAL;
 	*line = range->line;
 	if (range->length > JSON_TREE_MOST) {
-		*why = "more than 2 MiB";
+		*why = "more than 16 MiB";
 		return NULL;
 	}
 	if (memchr(range->text, '\0', range->length) != NULL) {

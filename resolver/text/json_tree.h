@@ -15,8 +15,8 @@
 
 #include "resolver/text/json_scan.h"
 
-/* Octets of a text: full of empty objects, it takes 160 MB of memory. */
-#define JSON_TREE_MOST	((size_t)2 << 20)
+/* Octets of a text; full of empty objects, it takes 77 times as much memory. */
+#define JSON_TREE_MOST	((size_t)16 << 20)
 
 /* Start from JSON_TREE_INIT; owns its value. */
 struct json_tree {

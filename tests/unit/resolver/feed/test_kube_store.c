@@ -171,6 +171,20 @@ TEST(bad_objects)
 	CHECK(make("Service", "{\"metadata\":7,\"spec\":[]}") == 0);
 }
 
+TEST(a_large_object)
+{
+	char *text = malloc(KUBE_OBJECT_MOST + 2);
+
+	memset(text, ' ', KUBE_OBJECT_MOST + 1);
+	memcpy(text, "{\"metadata\":{\"name\":\"a\"}}", 25);
+	text[KUBE_OBJECT_MOST] = '\0';
+	CHECK(make("Service", text) == 0);
+	text[KUBE_OBJECT_MOST] = ' ';
+	text[KUBE_OBJECT_MOST + 1] = '\0';
+	CHECK(make("Service", text) == -EINVAL && strcmp(meta.key, "/a") == 0);
+	free(text);
+}
+
 int
 main(void)
 {
